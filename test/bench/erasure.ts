@@ -8,7 +8,7 @@ import { createSender, parseSigningKeys } from '@baton/sdk'
 import type { Sender } from '@baton/sdk'
 import { createPool } from '@baton/store'
 import type { Pool } from '@baton/store'
-import { createSystem, eventually, startOwnPostgres } from '@baton/testkit'
+import { createSystem, eventually, fetchSigned, startOwnPostgres } from '@baton/testkit'
 import type { ServiceProcess, System } from '@baton/testkit'
 import { CHAIN_HOPS } from './graph-agents.ts'
 import { stateOf } from './message.ts'
@@ -116,7 +116,7 @@ async function ask<Answer>(
   who: keyof typeof PEOPLE,
   { path, body }: { readonly path: string; readonly body: object },
 ): Promise<Answer> {
-  const response = await fetch(gatewayUrl + path, {
+  const response = await fetchSigned(gatewayUrl + path, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${PEOPLE[who].key}`,

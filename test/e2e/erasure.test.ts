@@ -198,7 +198,8 @@ it('finds and erases everything, and the log verifies', async () => {
   expect(await stores.findInFiles(texts)).not.toEqual([])
   expect((await stores.readQueue()).includes('unreliable-review')).toBe(stores.hasQueue)
 
-  const { erasureId } = await ask<Receipt>('operator', '/v2/erasures', { subject: SUBJECT })
+  const planned = await baton.run('erase', SUBJECT, '--plan', '--json')
+  const { erasureId } = JSON.parse(planned.stdout) as Receipt
   const confirmed = { subject: SUBJECT }
   const path = `/v2/erasures/${erasureId}`
   const open = await ask('reviewer-1', `${path}/confirm`, confirmed)

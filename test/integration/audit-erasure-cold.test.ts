@@ -14,8 +14,9 @@ import {
 } from '@baton/audit'
 import type { Eraser } from '@baton/audit'
 import type { ErasureOutcome, Pool } from '@baton/audit'
-import { createBatchSigner } from '@baton/ledger'
+import { createBatchSigner, erasureConfirmation, erasureRequest } from '@baton/ledger'
 import type { Receipt } from '@baton/ledger'
+import { PEOPLE } from '@baton/testkit'
 import { createTiers } from './audit-tiers-fixture.ts'
 import type { Tiers } from './audit-tiers-fixture.ts'
 
@@ -102,6 +103,7 @@ function openEraser(daysAgo: number): Eraser {
     vault,
     environment: 'test',
     batchKeys,
+    people: PEOPLE.people,
     append: async (entries) =>
       (await log.append(entries)).flatMap((outcome): Receipt[] =>
         outcome.kind === 'receipt' ? [outcome.receipt] : [],
@@ -115,8 +117,11 @@ function openEraser(daysAgo: number): Eraser {
 }
 
 async function erase(eraser: Eraser, person: Person): Promise<ErasureOutcome> {
-  await eraser.plan({ ...person, basis: 'GDPR_ART_17_1', requestedBy: 'ann' })
-  expect(await eraser.confirm({ ...person, confirmedBy: 'bob' })).toMatchObject({ kind: 'erased' })
+  const plan = { ...person, basis: 'GDPR_ART_17_1', requestedBy: 'ann' }
+  await eraser.plan({ ...plan, signedDecision: PEOPLE.sign(erasureRequest(plan, 'ann')) })
+  const signedDecision = PEOPLE.sign(erasureConfirmation(plan, 'bob'))
+  const confirmed = await eraser.confirm({ ...person, confirmedBy: 'bob', signedDecision })
+  expect(confirmed).toMatchObject({ kind: 'erased' })
   return eraser.complete(person.id)
 }
 

@@ -9,6 +9,7 @@ import { entryOf as bareEntryOf } from '@baton/ledger/fixtures/entry'
 import {
   acquirePostgres,
   createAuditDatabases,
+  fetchSigned,
   PEOPLE,
   spawnService,
   uniqueDatabaseName,
@@ -29,7 +30,7 @@ export interface RunningAuditor {
   /** The body of an authorised GET. */
   read<Body>(path: string): Promise<Body>
   post(body: string | object, headers?: Record<string, string>): Promise<Response>
-  /** What an erasure route answers to the gateway's token. */
+  /** What an erasure route answers to the gateway's token, signed by whoever asks where that is asked for. */
   erase(path: string, body?: object): Promise<Response>
 }
 
@@ -133,7 +134,7 @@ async function startAuditor(env: Record<string, string>): Promise<RunningAuditor
       return (await response.json()) as Body
     },
     erase: (path, body) =>
-      fetch(url + path, {
+      fetchSigned(url + path, {
         method: body === undefined ? 'GET' : 'POST',
         headers: { authorization: `Bearer ${ERASE_TOKEN}`, 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -1,6 +1,6 @@
 // An erasure killed at any step is completed by whoever starts next, once, with every store erased and the log whole.
 import { createApiKey } from '@baton/gateway'
-import { eventually } from '@baton/testkit'
+import { eventually, fetchSigned } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { answer, openPipeline, recordingAgent } from './pipeline-fixture.ts'
@@ -40,7 +40,7 @@ const startGateway = (env: Readonly<Record<string, string>> = {}) =>
   })
 
 const ask = (gateway: ServiceProcess, who: keyof typeof PEOPLE, path: string, body?: object) =>
-  fetch(urlOf(gateway) + path, {
+  fetchSigned(urlOf(gateway) + path, {
     method: body === undefined ? 'GET' : 'POST',
     headers: {
       authorization: `Bearer ${PEOPLE[who].key}`,

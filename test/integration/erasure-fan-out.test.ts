@@ -3,7 +3,7 @@ import { createApiKey } from '@baton/gateway'
 import type { AgentContext, AgentResult, JoinHandoff, NextHandoff } from '@baton/sdk'
 import { permanent } from '@baton/runtime'
 import { findTask, listTaskHandoffs } from '@baton/store'
-import { eventually } from '@baton/testkit'
+import { eventually, fetchSigned } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { findInDatabase } from '../e2e/search-stores.ts'
@@ -49,7 +49,7 @@ afterAll(() => pipeline.close())
 
 async function ask(who: keyof typeof PEOPLE, path: string, body: object) {
   const url = /"url":"(http:\/\/127\.0\.0\.1:\d+)"/.exec(gateway.output())?.[1] ?? ''
-  const response = await fetch(url + path, {
+  const response = await fetchSigned(url + path, {
     method: 'POST',
     headers: { authorization: `Bearer ${PEOPLE[who].key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),

@@ -1,14 +1,16 @@
 // Whoever has stolen a process's secrets cannot decide for a person: nothing that nobody signed executes or is recorded (C1).
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createPool } from '@baton/audit'
 import { createAuditClient } from '@baton/audit/client'
 import { answerApproval, createReviewer } from '@baton/engine'
-import { recorded } from '@baton/ledger'
+import { actIdOf, erasureConfirmation, erasureRequest, formatSigned, recorded } from '@baton/ledger'
+import type { Decision } from '@baton/ledger'
 import { entryOf } from '@baton/ledger/fixtures/entry'
 import { createScanner } from '@baton/safety'
 import { parseSigningKeys } from '@baton/sdk'
 import { findDeadLetter, findHandoff } from '@baton/store'
-import { createTestPeople, eventually } from '@baton/testkit'
+import { createTestPeople, eventually, fetchSigned, PEOPLE } from '@baton/testkit'
 import { answerSigned } from '../contract/signed-fixture.ts'
 import { openPipeline, recordingAgent } from './pipeline-fixture.ts'
 import type { Pipeline } from './pipeline-fixture.ts'
@@ -188,3 +190,193 @@ describe('a thief with the append token', () => {
     appending.close()
   })
 })
+
+describe('a thief with the erase token, the eraser’s role and all that delivers', () => {
+  const subject = `person-${randomUUID()}`
+  const basis = 'GDPR_ART_17_1'
+  let plan: { readonly id: string; readonly taskId: string; readonly handoffId: string }
+
+  const erase = (path: string, body: object, signed?: string) =>
+    fetch(pipeline.system.auditorUrl + path, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${pipeline.system.tokens.erase}`,
+        'content-type': 'application/json',
+        ...(signed === undefined ? {} : { 'baton-decision': signed }),
+      },
+      body: JSON.stringify(body),
+    })
+  const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code
+  const planned = (id: string, requestedBy: string) => ({
+    id,
+    subject,
+    basis,
+    requestedBy,
+    handoffIds: [],
+    taskIds: [],
+  })
+  const signedBy = (decision: Decision, people = thieves) => formatSigned(people.sign(decision))
+  const payloads = async () => {
+    const text =
+      'select count(*)::int as left from audit.payload p join audit.record r using (chain, seq) where r.task_id = $1'
+    const { rows } = await pipeline.audit.query<{ left: number }>({ text, values: [plan.taskId] })
+    return rows[0]?.left
+  }
+
+  beforeAll(async () => {
+    const appending = createAuditClient({
+      url: pipeline.system.auditorUrl,
+      token: pipeline.system.tokens.append,
+    })
+    const ids = { taskId: randomUUID(), handoffId: randomUUID() }
+    const segments = [{ kind: 'personal' as const, subject, text: 'of somebody' }]
+    await appending.append([entryOf({ ...ids, segments })])
+    appending.close()
+    plan = { id: randomUUID(), ...ids }
+  })
+
+  it('plans nothing, unsigned, signed by whom nobody knows, or by another than it names', async () => {
+    const id = randomUUID()
+    const asked = { id, subject, basis }
+    for (const [requestedBy, signed] of [
+      ['ann', undefined],
+      ['cfo', signedBy(erasureRequest(asked, 'cfo'))],
+      ['ann', signedBy(erasureRequest(asked, 'bob'), PEOPLE)],
+      ['ann', signedBy(erasureRequest({ ...asked, subject: 'another' }, 'ann'), PEOPLE)],
+      ['ann', signedBy(erasureRequest({ ...asked, basis: 'COURT_ORDER' }, 'ann'), PEOPLE)],
+      ['ann', signedBy(erasureRequest({ ...asked, id: randomUUID() }, 'ann'), PEOPLE)],
+    ] as const) {
+      const answer = await erase('/v1/erasures', planned(id, requestedBy), signed)
+      expect([answer.status, await codeOf(answer)]).toEqual([
+        403,
+        signed === undefined ? 'BATON_DECISION_UNSIGNED' : 'BATON_DECISION_REFUSED',
+      ])
+    }
+    const { rows } = await pipeline.audit.query({
+      text: 'select from audit.erasure where id = $1',
+      values: [id],
+    })
+    expect(rows).toEqual([])
+  })
+
+  it('confirms no plan that somebody made, not even with what its planner signed', async () => {
+    const signed = signedBy(erasureRequest({ ...plan, subject, basis }, 'ann'), PEOPLE)
+    expect((await erase('/v1/erasures', planned(plan.id, 'ann'), signed)).status).toBe(200)
+    const asked = { id: plan.id, subject, basis, requestedBy: 'ann', handoffIds: [] }
+    const confirm = (confirmedBy: string, header?: string) =>
+      erase(
+        `/v1/erasures/${plan.id}/confirm`,
+        { subject, confirmedBy, handoffIds: [], taskIds: [] },
+        header,
+      )
+    for (const [confirmedBy, header, code] of [
+      ['bob', undefined, 'BATON_DECISION_UNSIGNED'],
+      ['bob', signed, 'BATON_DECISION_REFUSED'],
+      ['cfo', signedBy(erasureConfirmation(asked, 'cfo')), 'BATON_DECISION_REFUSED'],
+      ['bob', signedBy(erasureConfirmation(asked, 'carl'), PEOPLE), 'BATON_DECISION_REFUSED'],
+      // Another plan than this one: other handoffs, another who asked for it.
+      [
+        'bob',
+        signedBy(erasureConfirmation({ ...asked, handoffIds: [plan.handoffId] }, 'bob'), PEOPLE),
+        'BATON_DECISION_REFUSED',
+      ],
+      [
+        'bob',
+        signedBy(erasureConfirmation({ ...asked, requestedBy: 'carl' }, 'bob'), PEOPLE),
+        'BATON_DECISION_REFUSED',
+      ],
+      // One person is not two.
+      ['ann', signedBy(erasureConfirmation(asked, 'ann'), PEOPLE), 'BATON_ERASURE_OWN'],
+    ] as const) {
+      expect(await codeOf(await confirm(confirmedBy, header))).toBe(code)
+    }
+    expect(await payloads()).toBeGreaterThan(0)
+  })
+
+  it('records no erasure with the append token', async () => {
+    const appending = createAuditClient({
+      url: pipeline.system.auditorUrl,
+      token: pipeline.system.tokens.append,
+    })
+    const signed = recorded(PEOPLE.sign(erasureRequest({ ...plan, subject, basis }, 'ann')))
+    const entry = entryOf({
+      event: 'ERASURE_REQUESTED',
+      taskId: plan.id,
+      handoffId: plan.id,
+      act: { id: actIdOf(signed), actor: 'ann', signed },
+      verdicts: null,
+      segments: [],
+    })
+    await expect(appending.append([entry])).rejects.toMatchObject({
+      code: 'BATON_AUDIT_EVENT_RESERVED',
+    })
+    appending.close()
+  })
+
+  it('gets nothing deleted by SQL, neither by a row of its own nor by an erasure that came to its end', async () => {
+    const eraser = createPool({ url: pipeline.system.auditUrls.eraser, applicationName: 'thief' })
+    const sql = (text: string, values: readonly unknown[]) =>
+      eraser.query({ text, values: [...values] })
+    const { rows } = await sql(
+      'select distinct subject_ref from audit.payload p join audit.record r using (chain, seq) where r.task_id = $1 limit 1',
+      [plan.taskId],
+    )
+    const [{ subject_ref: innocent }] = rows as [{ subject_ref: string }]
+    const close = (id: string) =>
+      sql(`select audit.close_subjects($1, array[$2::uuid], '{}', '{}', '{}', '{}')`, [
+        id,
+        innocent,
+      ])
+    // An erasure of somebody else, signed by two people and carried out.
+    const other = { id: randomUUID(), subject: `person-${randomUUID()}`, basis }
+    await tell(other.subject)
+    const lists = { handoffIds: [], taskIds: [] }
+    const ask = (path: string, body: object) =>
+      fetchSigned(`${pipeline.system.auditorUrl}${path}`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${pipeline.system.tokens.erase}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify(body),
+      })
+    await ask('/v1/erasures', { ...other, requestedBy: 'ann', ...lists })
+    const body = { subject: other.subject, confirmedBy: 'bob', ...lists }
+    expect((await ask(`/v1/erasures/${other.id}/confirm`, body)).status).toBe(200)
+    // Somebody is put among its subjects once it is recorded, and its deletion is asked for again.
+    await sql(`update audit.erasure set state = 'CONFIRMED' where id = $1`, [other.id])
+    await close(other.id)
+    await sql('select audit.erase_payload($1)', [other.id])
+    expect(await payloads()).toBeGreaterThan(0)
+    // Or before that, by a confirmation that nobody gave.
+    await sql(
+      `insert into audit.erasure (id, state, basis, requested_by, confirmed_by, handoff_ids, task_ids)
+       values ($1, 'CONFIRMED', $2, 'ann', 'bob', '{}', '{}')`,
+      [randomUUID(), basis],
+    )
+    await sql(`update audit.erasure set state = 'CONFIRMED', confirmed_by = 'bob' where id = $1`, [
+      plan.id,
+    ])
+    await close(plan.id)
+    await expect(sql('select audit.erase_payload($1)', [plan.id])).rejects.toThrow(/not in the log/)
+    for (const path of [`/v1/erasures/${plan.id}/complete`, '/v1/erasures/replay'])
+      await erase(path, path.endsWith('replay') ? {} : { stores: [] })
+    expect(await payloads()).toBeGreaterThan(0)
+    const { rows: told } = await pipeline.audit.query({
+      text: 'select from audit.record where handoff_id = $1',
+      values: [plan.id],
+    })
+    expect(told).toEqual([])
+    await eraser.end()
+  })
+})
+
+/** A record with a text about somebody. */
+async function tell(subject: string): Promise<void> {
+  const { auditorUrl: url, tokens } = pipeline.system
+  const appending = createAuditClient({ url, token: tokens.append })
+  const segments = [{ kind: 'personal' as const, subject, text: 'of somebody' }]
+  const ids = { taskId: randomUUID(), handoffId: randomUUID() }
+  await appending.append([entryOf({ ...ids, segments })])
+  appending.close()
+}

@@ -2002,6 +2002,8 @@ planErasure: {
   readonly body: {
 /** The id under which messages name the person in dataSubjects. */
 readonly "subject": string
+/** Chosen by who plans it, as it is signed. Where it is missing, Baton-Decision-Needed names one: send that. */
+readonly "erasureId"?: string
 /** The legal ground as a code; it stands in the audit record. */
 readonly "basis"?: string
 }
@@ -2068,6 +2070,20 @@ readonly "basis": string
 readonly "requestedBy": string
 readonly "receipt": Readonly<Record<string, unknown>> | null
 readonly "confirmedBy"?: string | null
+/** What this person signed, as it stands in the record; null before people signed erasures. */
+readonly "requestedSigned"?: {
+readonly "keyId": string
+readonly "signedAt": string
+readonly "content": string
+readonly "signature": string
+} | null
+/** What this person signed, as it stands in the record; null before people signed erasures. */
+readonly "confirmedSigned"?: {
+readonly "keyId": string
+readonly "signedAt": string
+readonly "content": string
+readonly "signature": string
+} | null
 readonly "handoffIds"?: readonly (string)[]
 readonly "taskIds"?: readonly (string)[]
 /** Whether all of it is what the auditor signed; else somebody changed the table. */
@@ -2087,6 +2103,7 @@ replayErasures: {
   readonly body: undefined
   readonly answer: {
 readonly "completed": readonly (string)[]
+readonly "unsigned": readonly (string)[]
 readonly "handoffs": number
 readonly "audit": Readonly<Record<string, unknown>>
 }

@@ -93,7 +93,7 @@ export {
 export { createEraser } from './erasure/eraser.ts'
 export type { Eraser, ErasureOutcome, ErasurePlan, KnownErasure } from './erasure/eraser.ts'
 export type { ErasedStore } from './erasure/reach.ts'
-export { receiptStatement } from './erasure/signed-erasure.ts'
+export { receiptStatement, withSigners } from './erasure/signed-erasure.ts'
 export type { ErasureSigner } from './erasure/signed-erasure.ts'
 export { createHoldFinder } from './erasure/find-holds.ts'
 export type { HoldFinder, HoldsLooked } from './erasure/find-holds.ts'

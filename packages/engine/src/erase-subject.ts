@@ -1,5 +1,8 @@
-// Erasing a person: planned by one, confirmed by another, carried through every store, and safe to run again.
-import { crashPoint } from '@baton/runtime'
+// Erasing a person: planned by one and confirmed by another with a signature each, carried through every store, and safe to run
+// again. Nothing is erased here that two people have not signed whom this process knows from its own settings.
+import { erasureConfirmation, erasureFault, erasureRequest } from '@baton/ledger'
+import type { DecisionSignature, People, SignedErasure } from '@baton/ledger'
+import { crashPoint, permanent } from '@baton/runtime'
 import {
   countErased,
   eraseHandoffs,
@@ -9,18 +12,18 @@ import {
   readStorageLeft,
 } from '@baton/store'
 import type { ErasedRows, Pool, StorageLeft, SubjectHandoff } from '@baton/store'
+import { readAct } from './decide/signed-decisions.ts'
+import type { Unsigned } from './decide/signed-decisions.ts'
 
 /** How many items of the person a place held, and how many it holds now. */
 type ErasedStore = ErasedRows & { readonly note?: string }
 
 /** An erasure as the audit store knows it; names no person. */
-export interface ErasureView {
-  readonly id: string
+export interface ErasureView extends SignedErasure {
   readonly state: 'PLANNED' | 'DEFERRED' | 'CONFIRMED' | 'ERASED' | 'COMPLETED'
+  readonly basis: string
   readonly handoffIds: readonly string[]
   readonly taskIds: readonly string[]
-  /** The operator who planned it. */
-  readonly requestedBy: string
 }
 
 interface Named {
@@ -30,6 +33,8 @@ interface Named {
   readonly tenant?: string | undefined
   readonly handoffIds: readonly string[]
   readonly taskIds: readonly string[]
+  /** What the operator signed: the auditor asks for it as well. */
+  readonly signed: DecisionSignature | undefined
 }
 
 /** The audit side of an erasure, which only the auditor can carry out. */
@@ -42,6 +47,7 @@ export interface AuditErasures {
   /** Erases the audit side. Throws where the plan, the person or the confirming operator do not fit. */
   confirm(confirmation: Named & { readonly confirmedBy: string }): Promise<ErasureView>
   complete(id: string, erased: ErasedOutside): Promise<object>
+  find(id: string): Promise<ErasureView>
   list(): Promise<readonly ErasureView[]>
   replay(): Promise<object>
 }
@@ -55,6 +61,8 @@ export interface ErasedOutside {
 
 interface ErasureParts {
   readonly pool: Pool
+  /** Whose decisions count. */
+  readonly people: People
   readonly erasures: AuditErasures
   /** How long the operator says that back-ups are kept, for receipts; 0 where it is not stated. */
   readonly backupDays: number
@@ -66,7 +74,15 @@ export interface ErasureRequest {
   /** Whose person it is; the default tenant’s where it is undefined. */
   readonly tenant?: string | undefined
   readonly operator: string
+  /** What the operator signed. */
+  readonly signed: DecisionSignature | undefined
 }
+
+type NotSigned = { readonly kind: 'unsigned' } & Unsigned
+
+export type ErasurePlanned =
+  | { readonly kind: 'planned'; readonly plan: ErasurePlanView }
+  | NotSigned
 
 export interface ErasurePlanView {
   readonly erasureId: string
@@ -92,8 +108,10 @@ const openIds = (handoffs: readonly SubjectHandoff[]): string[] =>
 /** Says what would be erased; nothing is, but the request is noted for the second person (E26). */
 export async function planErasure(
   parts: ErasureParts,
-  { id, subject, tenant, operator, basis }: ErasureRequest & { readonly basis: string },
-): Promise<ErasurePlanView> {
+  { id, subject, tenant, operator, basis, signed }: ErasureRequest & { readonly basis: string },
+): Promise<ErasurePlanned> {
+  const read = readAct(erasureRequest({ id, subject, basis }, operator), signed, parts.people)
+  if ('why' in read) return { kind: 'unsigned', ...read }
   const handoffs = await findSubjectHandoffs(parts.pool, subject)
   const found = idsOf(handoffs)
   const planned = await parts.erasures.plan({
@@ -102,10 +120,11 @@ export async function planErasure(
     tenant,
     basis,
     requestedBy: operator,
+    signed,
     ...found,
   })
   const operational = await countErased(parts.pool, found.handoffIds)
-  return {
+  const plan = {
     erasureId: id,
     state: planned.state,
     handoffs: handoffs.length,
@@ -114,26 +133,59 @@ export async function planErasure(
     heldTaskIds: planned.heldTaskIds,
     stores: [...operational, ...planned.stores],
   }
+  return { kind: 'planned', plan }
 }
 
 export type ErasureRun =
   | { readonly kind: 'completed'; readonly receipt: object }
   | { readonly kind: 'open'; readonly handoffIds: readonly string[] }
+  | NotSigned
 
 /**
  * The second person's confirmation and everything that follows from it. Refused while a handoff of the person is
- * open: it could still execute, or be recorded, with the text that is being erased.
+ * open: it could still execute, or be recorded, with the text that is being erased. What is confirmed already is signed: it
+ * is carried to its end.
  */
 export async function confirmErasure(
   parts: ErasureParts,
-  { id, subject, tenant, operator }: ErasureRequest,
+  planned: ErasureView,
+  { subject, tenant, operator, signed }: Omit<ErasureRequest, 'id'>,
 ): Promise<ErasureRun> {
+  const { id, state, requestedBy } = planned
   const handoffs = await findSubjectHandoffs(parts.pool, subject)
   const open = openIds(handoffs)
   if (open.length > 0) return { kind: 'open', handoffIds: open }
-  const named = { id, subject, tenant, confirmedBy: operator, ...idsOf(handoffs) }
+  // Whoever planned it is refused for that, whatever they sign.
+  if (state === 'PLANNED' && operator !== requestedBy) {
+    const read = readAct(
+      erasureConfirmation({ ...planned, subject }, operator),
+      signed,
+      parts.people,
+    )
+    if ('why' in read) return { kind: 'unsigned', ...read }
+  }
+  const named = { id, subject, tenant, confirmedBy: operator, signed, ...idsOf(handoffs) }
   const erasure = await parts.erasures.confirm(named)
+  if (!isSigned(parts, erasure)) throw UNSIGNED
   return { kind: 'completed', receipt: await finishErasure(parts, erasure) }
+}
+
+const UNSIGNED = permanent(
+  'BATON_ERASURE_PLAN_UNSIGNED',
+  'the erasure was not signed by two people whose decisions count here',
+  {
+    fix: 'Give this gateway and the auditor the same BATON_PEOPLE; then run `baton erase --replay`.',
+  },
+)
+
+/**
+ * Whether two people signed it with keys that count here. What the auditor has on record as confirmed before people signed
+ * erasures has neither signature, and is carried to its end: no auditor signs the like of it any more.
+ */
+function isSigned({ people }: ErasureParts, erasure: ErasureView): boolean {
+  const { requestedSigned, confirmedSigned } = erasure
+  if (requestedSigned === null && confirmedSigned === null) return true
+  return erasureFault(erasure, people) === undefined
 }
 
 /** Erases the operational stores and has the audit store record the end; answers the receipt. */
@@ -164,6 +216,8 @@ const ELSEWHERE = [
 export interface ErasureReplay {
   /** Erasures that a crash had interrupted and that are complete now. */
   readonly completed: readonly string[]
+  /** Erasures under way that are left as they are: nobody whose decisions count here has signed them. */
+  readonly unsigned: readonly string[]
   /** Handoffs whose text a restore had brought back. */
   readonly handoffs: number
   /** What the audit store found to do. */
@@ -180,16 +234,20 @@ export async function replayErasures(
 ): Promise<ErasureReplay> {
   const audit = await parts.erasures.replay()
   const completed: string[] = []
+  const unsigned: string[] = []
   let handoffs = 0
   for (const erasure of await parts.erasures.list()) {
     if (erasure.state === 'CONFIRMED' || erasure.state === 'ERASED') {
-      await finishErasure(parts, erasure)
-      completed.push(erasure.id)
+      if (!isSigned(parts, erasure)) unsigned.push(erasure.id)
+      else {
+        await finishErasure(parts, erasure)
+        completed.push(erasure.id)
+      }
     } else if (restored && erasure.state === 'COMPLETED') {
       const stored = await findUnreflected(parts.pool, erasure.handoffIds)
       await eraseAll(parts.pool, stored)
       handoffs += stored.length
     }
   }
-  return { completed, handoffs, audit }
+  return { completed, unsigned, handoffs, audit }
 }

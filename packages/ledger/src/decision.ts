@@ -19,6 +19,8 @@ export const DECIDED_AS = {
   APPROVAL_REFUSED: 'reviewer',
   LEGAL_HOLD_SET: 'compliance',
   LEGAL_HOLD_LIFTED: 'compliance',
+  ERASURE_REQUESTED: 'compliance',
+  ERASURE_COMPLETED: 'compliance',
 } as const satisfies Partial<Record<AuditEvent, Role>>
 
 export type DecisionEvent = keyof typeof DECIDED_AS
@@ -200,12 +202,17 @@ export const actIdOf = ({ signature }: Pick<DecisionSignature, 'signature'>): st
 
 type Acted = Pick<AuditEntry, 'event' | 'taskId' | 'handoffId' | 'act'>
 
+/** Whoever asked for an erasure signed that, whether a hold defers it or not. */
+const signedAs = (event: AuditEvent): AuditEvent =>
+  event === 'ERASURE_DEFERRED' ? 'ERASURE_REQUESTED' : event
+
 /**
  * Why an entry of a person's decision does not prove that the person decided it; undefined where it does, and for every
  * other event. What was decided is bound by its salted digest, which those check who hold both.
  */
 export function entryFault(entry: Acted, people: People): DecisionFault | undefined {
-  const { event, taskId, act } = entry
+  const { taskId, act } = entry
+  const event = signedAs(entry.event)
   if (!isDecision(event)) return undefined
   if (act?.signed === undefined) return 'unsigned'
   const { signed } = act

@@ -6,7 +6,14 @@ export { checkEntry, SEGMENT_CHARACTERS_MAX } from './check-entry.ts'
 export { isName } from './rules.ts'
 export { fact, facts, operationEntry, taskIdOf, taskOfOperations } from './operation.ts'
 export type { Operation, OperationEvent } from './operation.ts'
-export { DEFAULT_TENANT, isTenantName, OPERATOR, OPERATOR_NAME, TENANT } from './tenant-names.ts'
+export {
+  DEFAULT_TENANT,
+  isTenantName,
+  OPERATOR,
+  OPERATOR_NAME,
+  TENANT,
+  tenantOfOperator,
+} from './tenant-names.ts'
 export type { EntryProblem } from './rules.ts'
 export { LedgerError } from './ledger-error.ts'
 export { canonicalBytes, canonicalJson } from './canonical-json.ts'
@@ -56,6 +63,8 @@ export type {
   DecisionSigner,
   RecordedSignature,
 } from './decision.ts'
+export { erasureConfirmation, erasureFault, erasureRequest } from './erasure-decision.ts'
+export type { SignedErasure } from './erasure-decision.ts'
 export { NOBODY, parsePeople, personEntry, personKeyId, ROLES } from './people.ts'
 export type { People, Role } from './people.ts'
 export { erasureOf } from './erasure-list.ts'

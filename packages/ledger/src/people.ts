@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { LedgerError } from './ledger-error.ts'
 import { OPERATOR } from './tenant-names.ts'
 
-/** `reviewer` decides about dead letters and approvals, `compliance` about holds. */
+/** `reviewer` decides about dead letters and approvals, `compliance` about holds and erasures. */
 export const ROLES = ['reviewer', 'compliance'] as const
 export type Role = (typeof ROLES)[number]
 

@@ -16,3 +16,7 @@ export const OPERATOR = `(?:${TENANT}/)?${OPERATOR_NAME}`
 export const isTenantName = (text: string): boolean => WHOLE.test(text)
 
 const WHOLE = new RegExp(`^${TENANT}$`)
+
+/** Whose an operator is: of the default tenant's, no name says it. */
+export const tenantOfOperator = (operator: string): string =>
+  operator.includes('/') ? operator.slice(0, operator.indexOf('/')) : DEFAULT_TENANT

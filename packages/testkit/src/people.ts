@@ -57,6 +57,8 @@ export function createTestPeople(names: readonly string[]): TestPeople {
 /** The people of every test system; each may use the API keys of their own name. */
 export const PEOPLE = createTestPeople([
   'ann',
+  'acme/ann',
+  'acme/bob',
   'bob',
   'carl',
   'counsel',
@@ -92,7 +94,17 @@ export async function fetchSigned(url: string | URL, init: RequestInit): Promise
   const signed = signedHeader(response)
   if (Object.keys(signed).length === 0) return response
   await response.body?.cancel()
-  return fetch(url, { ...init, headers: { ...(init.headers as object), ...signed } })
+  const headers = { ...(init.headers as object), ...signed }
+  const body = withNeededId(init.body, response.headers.get('baton-decision-needed') ?? '')
+  return fetch(url, { ...init, ...(body === undefined ? {} : { body }), headers })
+}
+
+/** A plan that names no id is sent again with the one that is to be signed. */
+function withNeededId(body: RequestInit['body'], needed: string): RequestInit['body'] {
+  const { event, taskId } = parseNeeded(needed) ?? {}
+  if (event !== 'ERASURE_REQUESTED' || typeof body !== 'string') return body
+  const sent = JSON.parse(body) as { readonly id?: string }
+  return sent.id === undefined ? JSON.stringify({ erasureId: taskId, ...sent }) : body
 }
 
 interface TestKey {

@@ -35,7 +35,7 @@ export interface System {
   readonly databaseUrl: string
   /** Superuser URLs of the databases, for looking and for tampering. */
   readonly adminUrls: { readonly store: string; readonly audit: string }
-  readonly auditUrls: { readonly writer: string; readonly reader: string; readonly vault: string }
+  readonly auditUrls: Pick<AuditUrls, 'writer' | 'reader' | 'vault' | 'eraser'>
   readonly auditorUrl: string
   readonly tokens: { readonly append: string; readonly read: string; readonly erase: string }
   /** Undefined without a `ledgerFolder`. */

@@ -31,6 +31,7 @@ export function createErasurePart(core: Core): Part {
       vaultDb,
       vault,
       batchKeys,
+      people: core.people,
       environment: settings.BATON_ENVIRONMENT,
       cold: cold && { db: reader, store: cold },
       covered: coveredNow,

@@ -1,4 +1,5 @@
 // Erasure over HTTP, for the gateway alone: it knows which people ask and confirm, and names them.
+import { withSigners } from '@baton/audit'
 import type { Eraser, Erasure, ErasurePlan } from '@baton/audit'
 import type { CompleteRequest, ConfirmRequest, SubjectRequest } from './erasure-shapes.ts'
 import { COMPLETE, CONFIRM, PLAN, SEARCH, WITHOUT_BODY } from './erasure-shapes.ts'
@@ -8,6 +9,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ProblemError } from '@baton/http/server'
 import type { RequireToken } from '@baton/http/server'
 import { ERASURE_UNKNOWN } from './erasure-shapes.ts'
+import { readDecisionHeader, unsigned } from './signed-decision.ts'
 
 export interface ErasureRoutes {
   /** Undefined where this auditor has no eraser's role. */
@@ -36,34 +38,7 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRoutes
     throw error
   }
 
-  server.post<{ Body: ErasurePlan }>(
-    '/v1/erasures',
-    { ...guard, ...PLAN },
-    async ({ body: plan }) => {
-      const planned = await eraser().plan(plan)
-      const { id, requestedBy } = plan
-      logger.info({
-        event: 'erasure.planned',
-        erasureId: id,
-        operator: requestedBy,
-        state: planned.state,
-      })
-      return planned
-    },
-  )
-
-  server.post<ById & { Body: ConfirmRequest }>(
-    '/v1/erasures/:id/confirm',
-    { ...guard, ...CONFIRM },
-    async ({ params: { id }, body: request }) => {
-      const confirmed = await eraser()
-        .confirm({ ...request, id })
-        .catch(countFailure)
-      if (confirmed.kind === 'refused') throw REFUSALS[confirmed.why]
-      logger.info({ event: 'erasure.confirmed', erasureId: id, operator: request.confirmedBy })
-      return show(confirmed.erasure)
-    },
-  )
+  addDecidingRoutes(server, options, { guard, eraser, countFailure })
 
   server.post<ById & { Body: CompleteRequest }>(
     '/v1/erasures/:id/complete',
@@ -102,6 +77,56 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRoutes
   )
 }
 
+interface Deciding {
+  readonly guard: { readonly onRequest: (request: FastifyRequest) => Promise<void> }
+  readonly eraser: () => Eraser
+  readonly countFailure: (error: unknown) => never
+}
+
+/** What people decide and sign: the plan, and its confirmation. */
+function addDecidingRoutes(
+  server: FastifyInstance,
+  { logger }: ErasureRoutes,
+  { guard, eraser, countFailure }: Deciding,
+): void {
+  server.post<{ Body: Omit<ErasurePlan, 'signedDecision'> }>(
+    '/v1/erasures',
+    { ...guard, ...PLAN },
+    async (request) => {
+      const signedDecision = readDecisionHeader(request)
+      const outcome = await eraser().plan({ ...request.body, signedDecision })
+      if (outcome.kind === 'unsigned') throw unsigned(outcome, UNSIGNED_ERASURE)
+      if (outcome.kind === 'taken') throw ERASURE_TAKEN
+      const { kind: _, ...planned } = outcome
+      const { id, requestedBy } = request.body
+      logger.info({
+        event: 'erasure.planned',
+        erasureId: id,
+        operator: requestedBy,
+        state: planned.state,
+      })
+      return planned
+    },
+  )
+
+  server.post<ById & { Body: ConfirmRequest }>(
+    '/v1/erasures/:id/confirm',
+    { ...guard, ...CONFIRM },
+    async (request) => {
+      const { body } = request
+      const { id } = request.params
+      const signedDecision = readDecisionHeader(request)
+      const confirmed = await eraser()
+        .confirm({ ...body, id, signedDecision })
+        .catch(countFailure)
+      if (confirmed.kind === 'unsigned') throw unsigned(confirmed, UNSIGNED_ERASURE)
+      if (confirmed.kind === 'refused') throw REFUSALS[confirmed.why]
+      logger.info({ event: 'erasure.confirmed', erasureId: id, operator: body.confirmedBy })
+      return show(confirmed.erasure)
+    },
+  )
+}
+
 /** Ends it with a signed receipt; throws where anything of the person is still there. */
 async function complete(
   { eraser, sign }: ErasureRoutes,
@@ -118,6 +143,7 @@ async function complete(
   }
   const { erasure, verdicts, records } = outcome
   const { basis, requestedBy, confirmedBy, requestedAt, confirmedAt } = erasure
+  const { requestedSigned, confirmedSigned } = withSigners(erasure)
   const receipt = sign({
     receiptVersion: 1,
     erasureId: id,
@@ -126,6 +152,8 @@ async function complete(
     requestedAt,
     confirmedBy,
     confirmedAt,
+    requestedSigned,
+    confirmedSigned,
     tasks: erasure.taskIds,
     handoffs: erasure.handoffIds,
     stores: all,
@@ -138,8 +166,21 @@ async function complete(
   return receipt
 }
 
-/** What the auditor signed of it is the auditor's to check. */
-const show = (erasure: Erasure) => ({ ...erasure, signed: undefined })
+/** What the auditor signed of it is the auditor's to check; what people signed, everybody's. */
+const show = (erasure: Erasure) => ({ ...withSigners(erasure), signed: undefined })
+
+const UNSIGNED_ERASURE = {
+  detail:
+    'an erasure takes the signatures of who plans and of who confirms it, with keys and the role compliance that count here',
+  fix: 'Sign what Baton-Decision-Needed names and send it as Baton-Decision; `baton erase` does it by itself. Give the auditor the BATON_PEOPLE of the gateways.',
+}
+
+const ERASURE_TAKEN = new ProblemError({
+  status: 409,
+  code: 'BATON_ERASURE_TAKEN',
+  detail: 'another erasure has this id, or what was planned under it has gone on',
+  fix: 'Plan it with an id of its own, or confirm what is planned.',
+})
 
 const ERASURE_OFF = new ProblemError({
   status: 503,
@@ -180,6 +221,12 @@ const REFUSALS = {
     code: 'BATON_ERASURE_UNPROVEN',
     detail: 'what the table says of this erasure is not what an auditor signed',
     fix: 'Plan it again, and run `baton verify`, which names what was changed.',
+  }),
+  unsigned_plan: new ProblemError({
+    status: 409,
+    code: 'BATON_ERASURE_PLAN_UNSIGNED',
+    detail: 'nobody whose decisions count here has signed the plan',
+    fix: 'Plan it again: plans of earlier versions are not signed, and a key can have been taken out of BATON_PEOPLE.',
   }),
   state: new ProblemError({
     status: 409,

@@ -1,14 +1,7 @@
 // GET /v1/holds: which tasks are held, proven by their records. PUT /v1/holds/{taskId}: keeps a task's records from every deletion, or lets them go; itself a record.
 import { isHeldBy, readTrace } from '@baton/audit'
-import { DECISION_UNREADABLE, ProblemError, requireToken } from '@baton/http/server'
-import {
-  actIdOf,
-  decisionFault,
-  digestOf,
-  formatNeeded,
-  parseSigned,
-  recorded,
-} from '@baton/ledger'
+import { ProblemError, requireToken } from '@baton/http/server'
+import { actIdOf, decisionFault, digestOf, recorded } from '@baton/ledger'
 import type { AuditEntry, Decision, DecisionFault, DecisionSignature, People } from '@baton/ledger'
 import type { FastifyRequest } from 'fastify'
 import type { Core, Part } from './core.ts'
@@ -16,6 +9,7 @@ import { refusing } from './problem.ts'
 import { nothingOf } from './record-part.ts'
 import { BY_TASK, record, UUID } from './schemas.ts'
 import type { ByTask } from './schemas.ts'
+import { readDecisionHeader, unsigned } from './signed-decision.ts'
 import { tellHolds } from './tell-holds.ts'
 
 interface HoldRequest {
@@ -50,8 +44,11 @@ export const createHoldPart = (core: Core): Part => ({
     server.put<ByTask & { Body: HoldRequest }>(
       '/v1/holds/:taskId',
       { onRequest, ...HOLD },
-      async ({ params: { taskId }, headers, body }) => {
-        const act = readHoldAct(core.people, { taskId, ...body }, headers['baton-decision'])
+      async (request) => {
+        const { body } = request
+        const { taskId } = request.params
+        const signed = readDecisionHeader(request)
+        const act = readHoldAct(core.people, { taskId, ...body }, signed)
         const reading = { reader, cold, covered: core.covered(), batchKeys: core.batchKeys }
         const trace = await readTrace(reader, taskId, reading)
         const { records, expired } = trace
@@ -92,18 +89,17 @@ function holdEntry(
   }
 }
 
-/** What `actor` signed. Throws 403 with what would have to be signed, and 400 for what is no signature. */
+/** What `actor` signed. Throws 403 with what would have to be signed. */
 function readHoldAct(
   people: People,
   { taskId, held, actor: person, reason }: HoldRequest & { readonly taskId: string },
-  header: string | string[] | undefined,
+  signed: DecisionSignature | undefined,
 ): NonNullable<AuditEntry['act']> {
-  const signed = header === undefined ? undefined : parseSigned(String(header).trim())
-  if (header !== undefined && signed === undefined) throw DECISION_UNREADABLE
   const event = held ? 'LEGAL_HOLD_SET' : 'LEGAL_HOLD_LIFTED'
   const decision: Decision = { event, taskId, handoffId: null, person, decided: digestOf(reason) }
   const fault = decisionFault(decision, signed, people) ?? staleness(signed)
-  if (signed === undefined || fault !== undefined) throw unsigned(decision, fault ?? 'unsigned')
+  if (signed === undefined || fault !== undefined)
+    throw unsigned({ decision, fault: fault ?? 'unsigned' }, UNSIGNED_HOLD)
   return { id: actIdOf(signed), actor: person, signed: recorded(signed) }
 }
 
@@ -115,14 +111,11 @@ const staleness = (signed: DecisionSignature | undefined): DecisionFault | undef
     ? 'clock'
     : undefined
 
-const unsigned = (decision: Decision, fault: DecisionFault) =>
-  new ProblemError({
-    status: 403,
-    code: fault === 'unsigned' ? 'BATON_DECISION_UNSIGNED' : 'BATON_DECISION_REFUSED',
-    detail: `a hold takes the signature of its actor, with a key and a role that count here, made within five minutes (${fault})`,
-    fix: 'Sign what Baton-Decision-Needed names and send it as Baton-Decision; `baton audit hold` does it by itself.',
-    headers: { 'baton-decision-needed': formatNeeded(decision) },
-  })
+const UNSIGNED_HOLD = {
+  detail:
+    'a hold takes the signature of its actor, with a key and a role that count here, made within five minutes',
+  fix: 'Sign what Baton-Decision-Needed names and send it as Baton-Decision; `baton audit hold` does it by itself.',
+}
 
 const SIGNED_BEFORE = new ProblemError({
   status: 409,

@@ -133,10 +133,6 @@ function parseEntry(entry: string): ApiKey | string {
   }
 }
 
-/** Whose an operator is: of the default tenant's, no name says it. */
-export const tenantOfOperator = (operator: string): string =>
-  operator.includes('/') ? operator.slice(0, operator.indexOf('/')) : DEFAULT_TENANT
-
 /** What it shows is of the whole installation. */
 const INSTALLATION_SCOPE: Scope = 'metrics:read'
 

@@ -1,6 +1,8 @@
 // The auditor's erasure routes as the gateway calls them, with a token of its own; refusals keep their code.
 import type { AuditErasures as AuditSide, ErasureView } from '@baton/engine'
 import { createHttpClient, HttpRefusal } from '@baton/http/client'
+import { formatSigned } from '@baton/ledger'
+import type { DecisionSignature } from '@baton/ledger'
 import { permanent, transient } from '@baton/runtime'
 import { ProblemError } from '@baton/http/server'
 
@@ -11,7 +13,6 @@ export interface AuditErasuresOptions {
 }
 
 export interface AuditErasures extends AuditSide {
-  find(id: string): Promise<ErasureView>
   /** Records in which a person has segments, without text. */
   search(person: {
     readonly subject: string
@@ -30,13 +31,14 @@ export function createAuditErasures({ url, token }: AuditErasuresOptions): Audit
     timeoutMs: TIMEOUT_MS,
     unavailable: { code: 'BATON_AUDIT_UNAVAILABLE' },
   })
-  const ask = async <Answer>(path: string, body?: object): Promise<Answer> => {
+  const ask = async <Answer>(path: string, body?: object, headers = {}): Promise<Answer> => {
     if (token === undefined) throw ERASURE_OFF
-    return json<Answer>(path, body === undefined ? {} : { body }).catch(passOn)
+    return json<Answer>(path, body === undefined ? {} : { body, headers }).catch(passOn)
   }
   return {
-    plan: (plan) => ask('/v1/erasures', plan),
-    confirm: ({ id, ...rest }) => ask(`/v1/erasures/${id}/confirm`, rest),
+    plan: ({ signed, ...plan }) => ask('/v1/erasures', plan, signedHeader(signed)),
+    confirm: ({ id, signed, ...rest }) =>
+      ask(`/v1/erasures/${id}/confirm`, rest, signedHeader(signed)),
     complete: (id, erased) => ask(`/v1/erasures/${id}/complete`, erased),
     list: async () => (await ask<{ erasures: readonly ErasureView[] }>('/v1/erasures')).erasures,
     replay: () => ask('/v1/erasures/replay', {}),
@@ -44,6 +46,9 @@ export function createAuditErasures({ url, token }: AuditErasuresOptions): Audit
     search: (person) => ask('/v1/subjects/search', person),
   }
 }
+
+const signedHeader = (signed: DecisionSignature | undefined) =>
+  signed === undefined ? {} : { 'baton-decision': formatSigned(signed) }
 
 const ERASURE_OFF = new ProblemError({
   status: 503,

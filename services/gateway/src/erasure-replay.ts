@@ -14,7 +14,7 @@ export function createErasureReplay(options: ErasureReplayOptions): Service {
     name: 'erasure-replay',
     everyMs: AGAIN_MS,
     async run() {
-      const { completed, handoffs } = await replayErasures(
+      const { completed, unsigned, handoffs } = await replayErasures(
         { ...options, pool: options.everyPool },
         { restored },
       )
@@ -22,6 +22,7 @@ export function createErasureReplay(options: ErasureReplayOptions): Service {
       if (completed.length + handoffs > 0) {
         logger.warn({ event: 'erasure.replayed', completed, handoffs })
       }
+      if (unsigned.length > 0) logger.error({ event: 'erasure.unsigned', ids: unsigned })
     },
     failed: (error) => logger.warn({ event: 'erasure.replay_failed', code: codeOf(error), error }),
   })

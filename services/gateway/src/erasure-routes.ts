@@ -1,22 +1,27 @@
-// Erasing people over HTTP: one person plans, another confirms. Who is meant stands in bodies only, never in a URL or log.
-import { DEFAULT_TENANT } from '@baton/ledger'
+// Erasing people over HTTP: one person plans, another confirms, each with a signature. Who is meant stands in bodies only, never
+// in a URL or log.
+import { DEFAULT_TENANT, tenantOfOperator } from '@baton/ledger'
+import type { People } from '@baton/ledger'
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { confirmErasure, planErasure, replayErasures } from '@baton/engine'
+import { UUID_PATTERN } from '@baton/protocol'
 import type { Logger } from '@baton/runtime'
 import { findSubjectHandoffs } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { keyOf, operatorOf } from './acting.ts'
-import { tenantOfOperator } from './api-keys.ts'
 import type { AuditErasures } from './audit-erasures.ts'
 import { ProblemError } from '@baton/http/server'
 import { answers, only, onlyById, problemsIn } from './operation.ts'
 import type { ById } from './operation.ts'
+import { DECIDING, readDecisionHeader, unsignedProblem } from './signed-decision.ts'
 
 export interface ErasureReplayOptions {
   /** Of all tenants. */
   readonly everyPool: Pool
   readonly erasures: AuditErasures
+  /** Whose decisions count. */
+  readonly people: People
   readonly backupDays: number
   readonly logger: Logger
 }
@@ -30,56 +35,58 @@ interface Subject {
   readonly subject: string
 }
 
+interface Planning extends Subject {
+  readonly basis?: string
+  readonly erasureId?: string
+}
+
 export function addErasureRoutes(scope: FastifyInstance, options: ErasureRouteOptions): void {
   const { pool, erasures, logger } = options
 
-  scope.post<{ Body: Subject & { readonly basis?: string } }>(
-    '/erasures',
-    PLAN_ERASURE,
-    async (request, reply) => {
-      const { subject, basis = BASIS_DEFAULT } = request.body
-      const operator = operatorOf(request)
-      const { tenant } = named(request)
-      const plan = await planErasure(options, {
-        id: randomUUID(),
-        subject,
-        tenant,
-        basis,
-        operator,
-      })
-      const { erasureId, state } = plan
-      logger.info({ event: 'erasure.planned', erasureId, operator, state })
-      return reply.code(201).send(plan)
-    },
-  )
+  /** Throws 404 for one of another tenant too. */
+  const findOwn = async ({ id }: ById['Params'], request: FastifyRequest) => {
+    const found = await erasures.find(id)
+    if (tenantOfOperator(found.requestedBy) !== keyOf(request).tenant) throw ERASURE_UNKNOWN
+    return found
+  }
+
+  scope.post<{ Body: Planning }>('/erasures', PLAN_ERASURE, async (request, reply) => {
+    const { subject, basis = BASIS_DEFAULT, erasureId: id = randomUUID() } = request.body
+    const operator = operatorOf(request)
+    const signed = readDecisionHeader(request)
+    const asked = { id, subject, basis, operator, signed, ...named(request) }
+    const outcome = await planErasure(options, asked)
+    if (outcome.kind === 'unsigned') throw unsignedProblem(outcome)
+    const { erasureId, state } = outcome.plan
+    logger.info({ event: 'erasure.planned', erasureId, operator, state })
+    return reply.code(201).send(outcome.plan)
+  })
 
   scope.post<ById & { Body: Subject }>(
     '/erasures/:id/confirm',
     CONFIRM_ERASURE,
     async (request) => {
-      const { id } = request.params
+      const planned = await findOwn(request.params, request)
       const operator = operatorOf(request)
       const { subject } = request.body
-      const { tenant } = named(request)
-      const run = await confirmErasure(options, { id, subject, tenant, operator })
+      const signed = readDecisionHeader(request)
+      const confirmed = { subject, operator, signed, ...named(request) }
+      const run = await confirmErasure(options, planned, confirmed)
       if (run.kind === 'open') throw stillOpen(run.handoffIds)
-      logger.info({ event: 'erasure.completed', erasureId: id, operator })
+      if (run.kind === 'unsigned') throw unsignedProblem(run)
+      logger.info({ event: 'erasure.completed', erasureId: planned.id, operator })
       return run.receipt
     },
   )
 
-  scope.get<ById>('/erasures/:id', READ_ERASURE, async (request) => {
-    const found = await erasures.find(request.params.id)
-    if (tenantOfOperator(found.requestedBy) !== keyOf(request).tenant) throw ERASURE_UNKNOWN
-    return found
-  })
+  scope.get<ById>('/erasures/:id', READ_ERASURE, (request) => findOwn(request.params, request))
 
   scope.post('/erasures/replay', REPLAY_ERASURES, async (request) => {
     if (keyOf(request).tenant !== DEFAULT_TENANT) throw OF_ALL_TENANTS
     const replay = await replayErasures({ ...options, pool: options.everyPool })
-    const { completed, handoffs } = replay
+    const { completed, unsigned, handoffs } = replay
     const operator = operatorOf(request)
-    logger.info({ event: 'erasure.replayed', operator, completed, handoffs })
+    logger.info({ event: 'erasure.replayed', operator, completed, unsigned, handoffs })
     return replay
   })
 
@@ -147,8 +154,16 @@ const STORES = {
   items: answer({ name: text, before: integer, after: integer }, { note: text }),
 }
 
+const SIGNED = {
+  type: ['object', 'null'],
+  description:
+    'What this person signed, as it stands in the record; null before people signed erasures.',
+  required: ['keyId', 'signedAt', 'content', 'signature'],
+  properties: { keyId: text, signedAt: text, content: text, signature: text },
+}
+
 const problems = problemsIn({
-  403: 'The key lacks the scope, or who planned an erasure confirms it',
+  403: 'The key lacks the scope, the signature is missing or does not count, or who planned an erasure confirms it',
   422: 'The body does not have this form',
   429: 'Too many requests',
   503: 'The database or the auditor does not answer, or nobody can be erased here',
@@ -157,8 +172,15 @@ const problems = problemsIn({
 const PLAN_ERASURE = only('erasures:plan', {
   operationId: 'planErasure',
   summary: 'Plan the erasure of a person; nothing is erased yet',
+  ...DECIDING,
   body: closed({
     subject: SUBJECT,
+    erasureId: {
+      type: 'string',
+      pattern: UUID_PATTERN,
+      description:
+        'Chosen by who plans it, as it is signed. Where it is missing, Baton-Decision-Needed names one: send that.',
+    },
     basis: {
       type: 'string',
       pattern: '^[A-Z][A-Z0-9_]{0,63}$',
@@ -179,13 +201,14 @@ const PLAN_ERASURE = only('erasures:plan', {
         stores: STORES,
       }),
     ),
-    ...problems([422]),
+    ...problems([422], { 409: 'Another erasure has this id' }),
   },
 })
 
 const CONFIRM_ERASURE = onlyById('erasure', 'erasures:approve', {
   operationId: 'confirmErasure',
   summary: 'Confirm as a second person, and erase; repeating it is safe',
+  ...DECIDING,
   body: closed({ subject: SUBJECT }),
   response: {
     200: answers(
@@ -224,6 +247,8 @@ const READ_ERASURE = onlyById('erasure', 'erasures:plan', {
         },
         {
           confirmedBy: { type: ['string', 'null'] },
+          requestedSigned: SIGNED,
+          confirmedSigned: SIGNED,
           handoffIds: uuids,
           taskIds: uuids,
           proven: {
@@ -244,7 +269,7 @@ const REPLAY_ERASURES = only('erasures:approve', {
   response: {
     200: answers(
       'What there was to do; nothing in the ordinary case',
-      answer({ completed: uuids, handoffs: integer, audit: { type: 'object' } }),
+      answer({ completed: uuids, unsigned: uuids, handoffs: integer, audit: { type: 'object' } }),
     ),
     ...problems([], { 409: 'Something of a person is still stored' }),
   },

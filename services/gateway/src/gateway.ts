@@ -170,13 +170,13 @@ const TENANT_CONNECTIONS_MAX = 6
 
 /** Nothing listens before `start`. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { metrics, logger, apiKeys, limits } = options
+  const { metrics, logger, apiKeys, limits, people = NOBODY } = options
   const pool = poolOf(options)
   const tenantPool = tenantPoolOf(options)
   const audit = auditReadsOf(options)
   const { url: auditUrl, eraseToken, backupDays = 0 } = options.audit
   const erasures = createAuditErasures({ url: auditUrl, token: eraseToken })
-  const replay = createErasureReplay({ everyPool: pool, erasures, backupDays, logger })
+  const replay = createErasureReplay({ everyPool: pool, erasures, people, backupDays, logger })
   const receivers = createKnownReceivers({ pool, compression: options.compression })
   const remote = remoteOf(options, { pool, receivers })
   const submitter = createSubmitter({ ...options, pool, receivers })
@@ -390,6 +390,7 @@ function facesOf(parts: FaceParts): readonly Face[] {
         pool: tenantPool,
         everyPool: pool,
         erasures,
+        people,
         backupDays: options.audit.backupDays ?? 0,
         logger,
       })

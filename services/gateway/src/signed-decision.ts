@@ -33,7 +33,7 @@ export function readDecisionHeader({ headers }: FastifyRequest): DecisionSignatu
 const FAULTS = {
   unsigned: [
     'this takes the signature of the person who decides',
-    'Sign what Baton-Decision-Needed names and send it as Baton-Decision; `baton dlq` and `baton approvals` do it by themselves.',
+    'Sign what Baton-Decision-Needed names and send it as Baton-Decision; `baton dlq`, `baton approvals` and `baton erase` do it by themselves.',
   ],
   unknown_key: [
     'the key that signed belongs to nobody whose decisions count here',
@@ -49,7 +49,7 @@ const FAULTS = {
   ],
   role: [
     'the person who signed does not have the role that this takes',
-    'Have a reviewer decide, or have the role added in BATON_PEOPLE.',
+    'Have somebody decide who has it (reviewer; for erasures compliance), or have the role added in BATON_PEOPLE.',
   ],
   other_content: [
     'something else was signed than what is to be decided now',

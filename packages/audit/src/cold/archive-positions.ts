@@ -175,9 +175,11 @@ export interface LegalHold {
   readonly chain: number
   readonly seq: number
   readonly heldAt: Date
+  /** Where its lift stands, until a seal covers that. */
+  readonly liftedSeq: number | null
 }
 
-/** Every task that is held now, oldest hold first. */
+/** Every task that is held now, or of which no seal covers yet that it is not; oldest hold first. */
 export const readLegalHolds = (db: Database): Promise<LegalHold[]> =>
   run(
     db,
@@ -185,6 +187,7 @@ export const readLegalHolds = (db: Database): Promise<LegalHold[]> =>
     audit
       .selectFrom('audit.legal_hold')
       .select(['task_id as taskId', 'chain', 'seq', 'held_at as heldAt'])
+      .select('lifted_seq as liftedSeq')
       .orderBy('held_at')
       .orderBy('task_id'),
   )

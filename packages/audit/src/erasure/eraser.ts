@@ -1,7 +1,25 @@
 // Erases a person from the audit store without losing the proof: planned by one, confirmed by another, safe to rerun.
 // No answer names the person.
-import { uuidBytes } from '@baton/ledger'
-import type { AuditEntry, Receipt, SegmentVerdict } from '@baton/ledger'
+import {
+  decisionFault,
+  DEFAULT_TENANT,
+  erasureConfirmation,
+  erasureFault,
+  erasureRequest,
+  recorded,
+  tenantOfOperator,
+  uuidBytes,
+} from '@baton/ledger'
+import type {
+  AuditEntry,
+  Decision,
+  DecisionFault,
+  DecisionSignature,
+  People,
+  Receipt,
+  RecordedSignature,
+  SegmentVerdict,
+} from '@baton/ledger'
 import { crashPoint, permanent, transient } from '@baton/runtime'
 import type { KeyObject } from 'node:crypto'
 import type { StorageLeft } from '@baton/postgres'
@@ -27,7 +45,7 @@ import type { HoldFinder, HoldsLooked } from './find-holds.ts'
 import { findToldTasksOf } from './held-subjects.ts'
 import { findHeldTasks } from './held-tasks.ts'
 import type { UnprovenHold } from './held-tasks.ts'
-import { judgeErasure, signErasure } from './signed-erasure.ts'
+import { judgeErasure, peoplesFault, signErasure } from './signed-erasure.ts'
 import type { ErasureSigner } from './signed-erasure.ts'
 import type { Erasure, ErasureProof } from './erasures.ts'
 import { proveSubjectRecords } from './subject-records.ts'
@@ -47,6 +65,8 @@ interface EraserOptions {
   readonly environment: string
   /** Trusted public keys of append services, by key id. */
   readonly batchKeys: ReadonlyMap<string, KeyObject>
+  /** Whose decisions count. */
+  readonly people: People
   readonly append: (entries: readonly AuditEntry[]) => Promise<readonly Receipt[]>
   readonly signer: ErasureSigner
   /** Undefined where there is no cold tier. */
@@ -60,9 +80,23 @@ interface EraserOptions {
 }
 
 export interface ErasurePlan
-  extends Pick<Erasure, 'id' | 'basis' | 'requestedBy' | 'handoffIds' | 'taskIds'>, Person {}
+  extends Pick<Erasure, 'id' | 'basis' | 'requestedBy' | 'handoffIds' | 'taskIds'>, Person {
+  /** What `requestedBy` signed. */
+  readonly signedDecision: DecisionSignature | undefined
+}
+
+/** The signature that it takes is missing or does not count; `decision` is what to sign. */
+export interface ErasureUnsigned {
+  readonly kind: 'unsigned'
+  readonly fault: DecisionFault
+  readonly decision: Decision
+}
+
+/** `taken`: another plan has this id, or what was planned under it has gone on. */
+export type PlanOutcome = Planned | ErasureUnsigned | { readonly kind: 'taken' }
 
 export interface Planned {
+  readonly kind: 'planned'
   readonly state: 'PLANNED' | 'DEFERRED'
   readonly stores: readonly ErasedStore[]
   /** Tasks under a legal hold: nothing is erased while there is one. */
@@ -72,14 +106,26 @@ export interface Planned {
 type Confirmation = Pick<Erasure, 'id' | 'handoffIds' | 'taskIds'> &
   Person & {
     readonly confirmedBy: string
+    /** What `confirmedBy` signed; not asked for again of what is confirmed. */
+    readonly signedDecision: DecisionSignature | undefined
   }
 
 export type Confirmed =
   | { readonly kind: 'erased'; readonly erasure: Erasure }
-  | {
-      readonly kind: 'refused'
-      readonly why: 'unknown' | 'own' | 'other_subject' | 'held' | 'state' | 'unproven'
-    }
+  | ConfirmRefused
+  | ErasureUnsigned
+
+interface ConfirmRefused {
+  readonly kind: 'refused'
+  readonly why:
+    | 'unknown'
+    | 'own'
+    | 'other_subject'
+    | 'held'
+    | 'state'
+    | 'unproven'
+    | 'unsigned_plan'
+}
 
 /** What every store answered, and the records that prove it; without the person. */
 export interface ErasureOutcome {
@@ -99,12 +145,12 @@ interface Replayed {
   readonly unproven: readonly string[]
 }
 
-/** `proven`: it says what an auditor signed. */
+/** `proven`: it says what an auditor and, since people sign erasures, its people signed. */
 export type KnownErasure = Erasure & { readonly proven: boolean }
 
 export interface Eraser {
-  /** Counts what would go, and notes the request. A legal hold defers it, which is recorded. */
-  plan(plan: ErasurePlan): Promise<Planned>
+  /** Counts what would go, and notes the signed request. A legal hold defers it, which is recorded. */
+  plan(plan: ErasurePlan): Promise<PlanOutcome>
   /** The second person's word. Then the audit side is erased at once; see `run`. */
   confirm(confirmation: Confirmation): Promise<Confirmed>
   /**
@@ -122,7 +168,7 @@ export interface Eraser {
    */
   replay(): Promise<Replayed>
   find(id: string): Promise<KnownErasure | undefined>
-  /** Those that say what an auditor signed. */
+  /** Those that are proven. */
   list(states: readonly erasures.ErasureState[]): Promise<Erasure[]>
   /** Where a person stands in the log, without text; each record proven as in a trace. */
   search(person: Person): Promise<SubjectRecord[]>
@@ -130,39 +176,27 @@ export interface Eraser {
 
 /** Plans and carries out erasures on the log, its cold tier and the vault. */
 export function createEraser(options: EraserOptions): Eraser {
-  const { db, vaultDb, append, signer, batchKeys } = options
+  const { db, vaultDb, append } = options
   const reach = reachOf(options)
-  const isProven = (erasure: Erasure): boolean => judgeErasure(erasure, batchKeys) === 'proven'
+  const isProven = (erasure: Erasure): boolean => isDecided(options, erasure)
 
   const run = (id: string): Promise<Erasure> => carryOut(options, reach, id)
 
   return {
     run,
-    async plan(plan) {
-      const lookup = reach.lookupOf(plan)
-      const refs = await findKeysOfSubject(vaultDb, lookup)
-      const { taskIds, looked } = await tasksOf(options, reach, { refs, known: plan.taskIds })
-      const heldTaskIds = await heldOf(options, taskIds, looked)
-      const state = heldTaskIds.length === 0 ? 'PLANNED' : 'DEFERRED'
-      if (state === 'PLANNED') await noteErasure(vaultDb, plan.id, lookup)
-      const signed = signErasure({ ...plan, taskIds, confirmedBy: null }, signer)
-      await erasures.addErasure(db, { ...plan, taskIds, state, signed })
-      if (state === 'DEFERRED') {
-        await append(erasureEntries(plan, { event: 'ERASURE_DEFERRED', actor: plan.requestedBy }))
-      }
-      return { state, heldTaskIds, stores: await reach.countStores(refs, taskIds) }
-    },
+    plan: (plan) => planOnce(options, reach, plan),
     async confirm(confirmation) {
-      const why = await confirmPlan(options, reach, confirmation)
-      if (why !== undefined) return { kind: 'refused', why }
+      const refused = await confirmPlan(options, reach, confirmation)
+      if (refused !== undefined) return refused
       return { kind: 'erased', erasure: await run(confirmation.id) }
     },
     async complete(id) {
       const erasure = await run(id)
       const lists = await erased.readErasedLists(db, id)
       const actor = erasure.confirmedBy ?? ''
+      const signed = erasure.signed?.confirmed
       crashPoint('erasure.before_completed')
-      await append(erasureEntries(erasure, { event: 'ERASURE_COMPLETED', actor }, lists))
+      await append(erasureEntries(erasure, { event: 'ERASURE_COMPLETED', actor, signed }, lists))
       return {
         erasure,
         stores: await reach.countErased(erasure, lists),
@@ -202,19 +236,91 @@ export function createEraser(options: EraserOptions): Eraser {
   }
 }
 
+/**
+ * Whether an auditor signed what the row says and, where it is still to be carried on, two people did too. What was completed
+ * stays so when a key of theirs is taken out of BATON_PEOPLE; what is under way stops.
+ */
+function isDecided({ batchKeys, people }: EraserOptions, erasure: Erasure): boolean {
+  if (judgeErasure(erasure, batchKeys) !== 'proven') return false
+  const isUnderWay = erasure.state === 'CONFIRMED' || erasure.state === 'ERASED'
+  return !isUnderWay || peoplesFault(erasure, people) === undefined
+}
+
+/** See `Eraser.plan`. */
+async function planOnce(
+  options: EraserOptions,
+  reach: Reach,
+  plan: ErasurePlan,
+): Promise<PlanOutcome> {
+  const { db, vaultDb, append, signer } = options
+  const { id, requestedBy, signedDecision } = plan
+  const asked = readSigned(options, plan, erasureRequest(plan, requestedBy), signedDecision)
+  if (asked.kind === 'unsigned') return asked
+  const lookup = reach.lookupOf(plan)
+  const refs = await findKeysOfSubject(vaultDb, lookup)
+  const { taskIds, looked } = await tasksOf(options, reach, { refs, known: plan.taskIds })
+  const heldTaskIds = await heldOf(options, taskIds, looked)
+  if ((await erasures.findErasure(db, id)) === undefined) {
+    const state = heldTaskIds.length === 0 ? 'PLANNED' : 'DEFERRED'
+    if (state === 'PLANNED') await noteErasure(vaultDb, id, lookup)
+    const { signed: requested } = asked
+    const signed = signErasure({ ...plan, taskIds, confirmedBy: null }, { requested }, signer)
+    await erasures.addErasure(db, { ...plan, taskIds, state, signed })
+  }
+  const kept = await readKnown(db, id)
+  const { state } = kept
+  if (state !== 'PLANNED' && state !== 'DEFERRED') return TAKEN
+  if (!(await isSamePlan(options, kept, { plan, lookup }))) return TAKEN
+  if (state === 'DEFERRED') {
+    const signed = kept.signed?.requested
+    await append(erasureEntries(plan, { event: 'ERASURE_DEFERRED', actor: requestedBy, signed }))
+  }
+  return { kind: 'planned', state, heldTaskIds, stores: await reach.countStores(refs, taskIds) }
+}
+
+const TAKEN = { kind: 'taken' } as const
+
+/** Whether what is kept under this id is this plan, said again. */
+async function isSamePlan(
+  { batchKeys, vaultDb }: EraserOptions,
+  kept: Erasure,
+  { plan, lookup }: { readonly plan: ErasurePlan; readonly lookup: Buffer },
+): Promise<boolean> {
+  if (kept.requestedBy !== plan.requestedBy || kept.basis !== plan.basis) return false
+  if (judgeErasure(kept, batchKeys) !== 'proven') return false
+  return kept.state === 'DEFERRED' || (await isErasureOf(vaultDb, kept.id, lookup))
+}
+
+/** What somebody of this tenant signed, where it counts; otherwise what is to be signed. */
+function readSigned(
+  { people }: EraserOptions,
+  { tenant = DEFAULT_TENANT }: Pick<Person, 'tenant'>,
+  decision: Decision,
+  signed: DecisionSignature | undefined,
+): { readonly kind: 'signed'; readonly signed: RecordedSignature } | ErasureUnsigned {
+  const isOther = tenantOfOperator(decision.person) !== tenant
+  const fault = isOther ? 'other_person' : decisionFault(decision, signed, people)
+  if (signed !== undefined && fault === undefined)
+    return { kind: 'signed', signed: recorded(signed) }
+  return { kind: 'unsigned', fault: fault ?? 'unsigned', decision }
+}
+
 /** See `Eraser.run`. */
 async function carryOut(options: EraserOptions, reach: Reach, id: string): Promise<Erasure> {
-  const { db, vaultDb, vault, append, batchKeys } = options
+  const { db, vaultDb, vault, append } = options
   const erasure = await readKnown(db, id)
-  if (judgeErasure(erasure, batchKeys) !== 'proven') throw unproven(id)
+  if (!isDecided(options, erasure)) throw unproven(id)
   if (erasure.state !== 'CONFIRMED') return erasure
   await detachKeys(vaultDb, id)
   const subjectRefs = await readDetachedKeys(vaultDb, id)
   const cold = await reach.readCold(subjectRefs, erasure.taskIds)
   await erased.closeSubjects(db, id, { subjectRefs, cold: cold.segments })
   const lists = await erased.readErasedLists(db, id)
+  // Whoever holds the eraser's role can have put others among them.
+  if (lists.some(({ subjectRef }) => !subjectRefs.includes(subjectRef))) throw unproven(id)
   const actor = erasure.requestedBy
-  await append(erasureEntries(erasure, { event: 'ERASURE_REQUESTED', actor }, lists))
+  const signed = erasure.signed?.requested
+  await append(erasureEntries(erasure, { event: 'ERASURE_REQUESTED', actor, signed }, lists))
   crashPoint('erasure.after_request')
   await destroyKeys(vaultDb, subjectRefs.map(uuidBytes))
   vault.forget()
@@ -263,25 +369,38 @@ async function readKnown(db: Database, id: string): Promise<Erasure> {
 async function confirmPlan(
   options: EraserOptions,
   reach: Reach,
-  { id, confirmedBy, subject, tenant, ...confirmed }: Confirmation,
-): Promise<Extract<Confirmed, { kind: 'refused' }>['why'] | undefined> {
+  { id, confirmedBy, subject, tenant, signedDecision, ...confirmed }: Confirmation,
+): Promise<ConfirmRefused | ErasureUnsigned | undefined> {
   const { db, vaultDb } = options
   const found = await erasures.findErasure(db, id)
-  if (found === undefined) return 'unknown'
-  if (judgeErasure(found, options.batchKeys) !== 'proven') return 'unproven'
-  if (found.requestedBy === confirmedBy) return 'own'
-  if (found.state === 'DEFERRED') return 'state'
+  if (found === undefined) return refusedAs('unknown')
+  if (!isDecided(options, found)) return refusedAs('unproven')
+  if (found.requestedBy === confirmedBy) return refusedAs('own')
+  if (found.state === 'DEFERRED') return refusedAs('state')
   if (found.state !== 'PLANNED') return undefined
+  const requested = found.signed?.requested
+  if (requested === undefined) return refusedAs('unsigned_plan')
   const lookup = reach.lookupOf({ subject, tenant })
-  if (!(await isErasureOf(vaultDb, id, lookup))) return 'other_subject'
+  if (!(await isErasureOf(vaultDb, id, lookup))) return refusedAs('other_subject')
+  const decision = erasureConfirmation({ ...found, subject }, confirmedBy)
+  const read = readSigned(options, { tenant }, decision, signedDecision)
+  if (read.kind === 'unsigned') return read
   const refs = await findKeysOfSubject(vaultDb, lookup)
   const { taskIds, looked } = await tasksOf(options, reach, { refs, known: confirmed.taskIds })
-  if ((await heldOf(options, taskIds, looked)).length > 0) return 'held'
+  if ((await heldOf(options, taskIds, looked)).length > 0) return refusedAs('held')
   const { handoffIds } = confirmed
-  const signed = signErasure({ ...found, confirmedBy, handoffIds, taskIds }, options.signer)
+  const decided = { ...found, confirmedBy, handoffIds, taskIds }
+  const signers = { requestedSigned: requested, confirmedSigned: read.signed }
+  // The key of whoever planned it may count no more.
+  const fault = erasureFault({ ...decided, ...signers }, options.people)
+  if (fault !== undefined) return refusedAs('unsigned_plan')
+  const signatures = { requested, confirmed: read.signed }
+  const signed = signErasure(decided, signatures, options.signer)
   await erasures.confirmErasure(db, id, { by: confirmedBy, handoffIds, taskIds, signed })
   return undefined
 }
+
+const refusedAs = (why: ConfirmRefused['why']): ConfirmRefused => ({ kind: 'refused', why })
 
 /** Where the gateway and the log know of the subjects, and every task that may be held and tells of them. */
 async function tasksOf(

@@ -1,6 +1,6 @@
 // What the log says of an erasure: a code, numbers and digests, who asked and who confirmed; never of whom.
-import { erasureOf } from '@baton/ledger'
-import type { AuditEntry } from '@baton/ledger'
+import { actIdOf, erasureOf } from '@baton/ledger'
+import type { AuditEntry, RecordedSignature } from '@baton/ledger'
 import type { ErasedList } from './erased-segments.ts'
 import type { Erasure } from './erasures.ts'
 
@@ -8,6 +8,8 @@ interface Told {
   readonly event: 'ERASURE_REQUESTED' | 'ERASURE_COMPLETED' | 'ERASURE_DEFERRED'
   /** The operator behind it. */
   readonly actor: string
+  /** What the operator signed; undefined of what came to be before people signed erasures. */
+  readonly signed: RecordedSignature | undefined
 }
 
 const SPAN_CHARACTERS = 16
@@ -18,7 +20,7 @@ const SPAN_CHARACTERS = 16
  */
 export function erasureEntries(
   { id, basis }: Pick<Erasure, 'id' | 'basis'>,
-  { event, actor }: Told,
+  { event, actor, signed }: Told,
   lists: readonly ErasedList[] = [],
 ): AuditEntry[] {
   const hex = id.replaceAll('-', '')
@@ -35,7 +37,7 @@ export function erasureEntries(
     verdicts: null,
     reason: event === 'ERASURE_DEFERRED' ? 'LEGAL_HOLD' : basis,
     cost: null,
-    act: { id, actor },
+    act: signed === undefined ? { id, actor } : { id: actIdOf(signed), actor, signed },
     segments: [],
   }
   if (lists.length === 0) return [entry]

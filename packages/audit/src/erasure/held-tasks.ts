@@ -187,6 +187,7 @@ async function readListed(db: Database, after: string): Promise<readonly string[
     audit
       .selectFrom('audit.legal_hold')
       .select('task_id as taskId')
+      .where('lifted_seq', 'is', null)
       .where('task_id', '>', after)
       .orderBy('task_id')
       // One more than are answered, which says that there are more.
@@ -280,6 +281,7 @@ async function readTasksToAsk(
 const DAY_MS = 86_400_000
 const LISTED = audit.selectFrom('audit.legal_hold').select('task_id')
 
+/** A lift that no seal covers yet is judged by its record, as every other. */
 async function listHeld(db: Database, taskIds: readonly string[]): Promise<string[]> {
   const rows = await run(
     db,
@@ -287,6 +289,7 @@ async function listHeld(db: Database, taskIds: readonly string[]): Promise<strin
     audit
       .selectFrom('audit.legal_hold')
       .select('task_id as taskId')
+      .where('lifted_seq', 'is', null)
       .where('task_id', '=', anyOf(BINARY.uuid, taskIds.map(uuidBytes))),
   )
   return rows.map((row) => row.taskId)

@@ -1,13 +1,21 @@
-// What people decided about an erasure, as the auditor signed it: the table alone proves nothing, and nobody is erased on its word.
-import { canonicalJson, fromBase64, toBase64 } from '@baton/ledger'
+// What people decided about an erasure, as they and the auditor signed it: the table alone proves nothing, and nobody is erased on
+// its word.
+import { canonicalJson, erasureFault, fromBase64, toBase64 } from '@baton/ledger'
+import type { DecisionFault, People, RecordedSignature, SignedErasure } from '@baton/ledger'
 import { verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import type { Erasure } from './erasures.ts'
 
+/** What the people signed; the first two versions of the table knew no such signatures. */
+export interface PeoplesSignatures {
+  readonly requested?: RecordedSignature
+  readonly confirmed?: RecordedSignature
+}
+
 /** Stands beside what it is of. */
-export interface ErasureSignature {
+export interface ErasureSignature extends PeoplesSignatures {
   readonly keyId: string
-  /** In base64. */
+  /** Of the auditor, in base64; over the people's too. */
   readonly signature: string
 }
 
@@ -23,20 +31,28 @@ type Decided = Pick<
 >
 
 const DECISION = 'baton/erasure-decision/v1\n'
+const SIGNED_DECISION = 'baton/erasure-decision/v2\n'
 const RECEIPT = 'baton/erasure-receipt/v1\n'
 
 // Whoever confirmed is null in a plan, so that a plan never passes for a confirmation.
-function statementOf(decided: Decided): Buffer {
+function statementOf(decided: Decided, { requested, confirmed }: PeoplesSignatures): Buffer {
   const { id, basis, requestedBy, confirmedBy } = decided
   const handoffIds = decided.handoffIds.toSorted()
   const taskIds = decided.taskIds.toSorted()
   const stated = { id, basis, requestedBy, confirmedBy, handoffIds, taskIds }
-  return Buffer.from(DECISION + canonicalJson(stated))
+  if (requested === undefined) return Buffer.from(DECISION + canonicalJson(stated))
+  const signed = { ...stated, requested, confirmed: confirmed ?? null }
+  return Buffer.from(SIGNED_DECISION + canonicalJson(signed))
 }
 
-export const signErasure = (decided: Decided, signer: ErasureSigner): ErasureSignature => ({
+export const signErasure = (
+  decided: Decided,
+  signatures: PeoplesSignatures & Required<Pick<PeoplesSignatures, 'requested'>>,
+  signer: ErasureSigner,
+): ErasureSignature => ({
+  ...signatures,
   keyId: signer.keyId,
-  signature: toBase64(signer.sign(statementOf(decided))),
+  signature: toBase64(signer.sign(statementOf(decided, signatures))),
 })
 
 /** What a receipt's signature is over: its content in the canonical form. */
@@ -54,12 +70,28 @@ export function judgeErasure(
   batchKeys: ReadonlyMap<string, KeyObject>,
 ): ErasureProven {
   const { signed, receipt } = erasure
-  if (signed !== null) return judge(signed, statementOf(erasure), batchKeys)
+  if (signed !== null) return judge(signed, statementOf(erasure, signed), batchKeys)
   if (receipt === null) return 'unknown'
   const { sha256: _, keyId, signature, ...content } = receipt as Receipt
   const verdict = judge({ keyId, signature }, receiptStatement(canonicalJson(content)), batchKeys)
   return verdict === 'proven' && !agrees(content, erasure) ? 'altered' : verdict
 }
+
+/** An erasure and who has signed it. */
+export const withSigners = (erasure: Erasure): SignedErasure => ({
+  ...erasure,
+  requestedSigned: erasure.signed?.requested ?? null,
+  confirmedSigned: erasure.signed?.confirmed ?? null,
+})
+
+/**
+ * Why an erasure that is proven is not carried on: undefined where two people signed it whose decisions count here. What was
+ * confirmed before people signed erasures is carried to its end; since then no auditor signs the like of it.
+ */
+export const peoplesFault = (erasure: Erasure, people: People): DecisionFault | undefined =>
+  erasure.signed?.requested === undefined && erasure.confirmedBy !== null
+    ? undefined
+    : erasureFault(withSigners(erasure), people)
 
 interface Receipt extends ErasureSignature {
   readonly sha256: string

@@ -86,6 +86,8 @@ export interface AuditTables {
     chain: number
     seq: number
     held_at: Date
+    lifted_chain: number | null
+    lifted_seq: number | null
   }
   'audit.tree_hash': {
     log: number

@@ -1,6 +1,8 @@
 // `erase`: a person's data goes from every store; the receipt says from where, and the log proves it.
+import { randomUUID } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { erasureConfirmation, erasureRequest } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -66,6 +68,17 @@ const SUBJECT_MISSING = permanent('BATON_USAGE', 'nobody is named who is to be e
   fix: 'Give the id of the person as messages name it in dataSubjects.',
 })
 
+/** The right to erasure in general. */
+const BASIS_DEFAULT = 'GDPR_ART_17_1'
+
+/** What the second person signs. */
+interface Planned {
+  readonly id: string
+  readonly basis: string
+  readonly requestedBy: string
+  readonly handoffIds: readonly string[]
+}
+
 interface Plan {
   readonly erasureId: string
   readonly state: string
@@ -76,10 +89,17 @@ interface Plan {
   readonly stores: readonly Store[]
 }
 
-async function plan(context: Context, subject: string, basis?: string): Promise<ExitCode> {
+async function plan(
+  context: Context,
+  subject: string,
+  basis: string = BASIS_DEFAULT,
+): Promise<ExitCode> {
   const { output } = context
-  const body = { subject, ...(basis === undefined ? {} : { basis }) }
-  const planned = await withGateway(context, (gateway) => gateway.post<Plan>('/v2/erasures', body))
+  const body = { subject, basis, erasureId: randomUUID() }
+  const asked = erasureRequest({ id: body.erasureId, subject, basis }, '')
+  const planned = await withGateway(context, (gateway) =>
+    gateway.decide<Plan>('/v2/erasures', body, asked),
+  )
   if (output.json) output.data(JSON.stringify(planned))
   else output.data(planTable(planned.stores))
   const { handoffs, taskIds, openHandoffIds, heldTaskIds, erasureId } = planned
@@ -130,8 +150,13 @@ async function runConfirm(
 ): Promise<ExitCode> {
   const { output } = context
   const { receipt, file, purged } = await withGateway(context, async (gateway) => {
-    const path = `/v2/erasures/${encodeURIComponent(id.trim().toLowerCase())}/confirm`
-    const done = await gateway.post<Receipt>(path, { subject })
+    const path = `/v2/erasures/${encodeURIComponent(id.trim().toLowerCase())}`
+    const planned = await gateway.get<Planned>(path)
+    const { basis, requestedBy, handoffIds } = planned
+    const what = `${counted(handoffIds.length, 'handoff')} on the ground ${basis}`
+    output.words(`${requestedBy} planned to erase ${what}, and what has come of the person since.`)
+    const meant = erasureConfirmation({ ...planned, subject }, '')
+    const done = await gateway.decide<Receipt>(`${path}/confirm`, { subject }, meant)
     const kept = await keep(context, `${done.erasureId}.json`, done)
     return { receipt: done, file: kept, purged: await purgeAfter(context, purge) }
   })
