@@ -10,6 +10,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['packages/transport'],
   pg: ['packages/postgres'],
   kysely: ['packages/postgres'],
+  '@aws-sdk/client-kms': ['packages/audit'],
   '@aws-sdk/client-s3': ['packages/audit'],
   ajv: ['packages/protocol'],
   'ajv-formats': ['packages/protocol'],

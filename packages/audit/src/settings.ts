@@ -26,6 +26,13 @@ export const COLD_STORE_SETTINGS = {
   }),
 }
 
+/** Where a wrapping key that is the ARN of a key of KMS is asked for. */
+export const KMS_SETTINGS = {
+  BATON_KMS_ENDPOINT: optionalUrl(['http', 'https'], {
+    help: 'Another service than AWS that speaks KMS, for a wrapping key that is an ARN.',
+  }),
+}
+
 /** How long records stay where: the archiver acts by it, and the auditor reports it. */
 export const RETENTION_SETTINGS = {
   BATON_AUDIT_HOT_DAYS: integer({

@@ -2,12 +2,12 @@
 import {
   createAuditLog,
   createHoldFinder,
-  createLocalWrappingKey,
   createPool,
   createSizeWatch,
   createSubjectVault,
   extendPartitions,
   openColdStore,
+  openWrappingKey,
 } from '@baton/audit'
 import { readHeads } from '@baton/audit'
 import type {
@@ -113,7 +113,10 @@ export function openCore(dependencies: AuditorDependencies): Core {
   const signer = createBatchSigner(settings.BATON_AUDIT_SIGNING_KEY)
   const vault = createSubjectVault({
     db: vaultDb,
-    wrappingKey: createLocalWrappingKey(settings.BATON_AUDIT_WRAPPING_KEY),
+    wrappingKey: openWrappingKey(settings.BATON_AUDIT_WRAPPING_KEY, {
+      endpoint: settings.BATON_KMS_ENDPOINT,
+      environment: settings.BATON_ENVIRONMENT,
+    }),
     lookupKey: settings.BATON_AUDIT_LOOKUP_KEY,
   })
   const { BATON_SEAL_PUBLIC_KEY: seal } = settings

@@ -2,6 +2,7 @@
 import {
   CLOCK_AHEAD_MAX_MS,
   COLD_STORE_SETTINGS,
+  KMS_SETTINGS,
   RETENTION_SETTINGS,
   SEAL_WATCH_SETTINGS,
 } from '@baton/audit/settings'
@@ -89,11 +90,12 @@ export const AUDITOR_SETTINGS = {
     help: 'How old the oldest unsealed record may be before appends are answered with 503.',
   }),
   BATON_AUDIT_WRAPPING_KEY: secret({
-    help: 'The key that wraps the keys of data subjects: 32 bytes in base64.',
+    help: 'The key that wraps the keys of data subjects: 32 bytes in base64, or the ARN of a key of AWS KMS, with credentials from the AWS SDK’s own chain.',
   }),
   BATON_AUDIT_LOOKUP_KEY: secret({
     help: 'The key that finds a data subject without storing who it is: 32 bytes in base64.',
   }),
+  ...KMS_SETTINGS,
   ...COLD_STORE_SETTINGS,
   ...RETENTION_SETTINGS,
   BATON_AUDIT_ARCHIVE_TOKEN: optionalSecret({

@@ -1,5 +1,5 @@
 // What the command line is told by the environment.
-import { COLD_STORE_SETTINGS, SEAL_WATCH_SETTINGS } from '@baton/audit/settings'
+import { COLD_STORE_SETTINGS, KMS_SETTINGS, SEAL_WATCH_SETTINGS } from '@baton/audit/settings'
 import { AUDITOR_SETTINGS } from '@baton/auditor/settings'
 import { UNSAFE_POSTGRES_SETTINGS, UNSAFE_REDIS_SETTINGS } from '@baton/engine/settings'
 import {
@@ -51,6 +51,7 @@ export const CLI_SETTINGS = {
   BATON_REDIS_URL: optionalUrl(['redis', 'rediss'], {
     help: 'Redis for the queue. Without it one is looked for, or the queue stays within the receiver.',
   }),
+  ...KMS_SETTINGS,
   ...COLD_STORE_SETTINGS,
   ...UNSAFE_POSTGRES_SETTINGS,
   ...UNSAFE_REDIS_SETTINGS,

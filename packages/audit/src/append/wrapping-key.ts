@@ -12,6 +12,7 @@ export interface WrappingKey {
 }
 
 const KEY_BYTES = 32
+const MAKE = 'Make one with `openssl rand -base64 32`'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const ID_DIGITS = 16
@@ -52,14 +53,14 @@ export function readVaultKey(name: string, base64: string): Buffer {
   const key = Buffer.from(base64, 'base64')
   if (key.length === KEY_BYTES && key.toString('base64') === base64) return key
   throw permanent('BATON_KEY_INVALID', `the ${name} key is not 32 bytes of base64`, {
-    fix: 'Make one with: openssl rand -base64 32',
+    fix: name === 'wrapping' ? `${MAKE}, or give the ARN of a key of AWS KMS.` : `${MAKE}.`,
   })
 }
 
-const idOfWrappingKey = (of: Buffer): string =>
+export const idOfWrappingKey = (of: Buffer): string =>
   createHash('sha256').update(of).digest('hex').slice(0, ID_DIGITS)
 
-const unreadable = (id: string, cause?: unknown) =>
+export const unreadable = (id: string, cause?: unknown) =>
   permanent('BATON_VAULT_KEY_UNREADABLE', `a subject key does not open with wrapping key ${id}`, {
     cause,
     fix: 'Give the auditor the wrapping key that wrapped it.',

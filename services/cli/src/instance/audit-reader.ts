@@ -1,8 +1,8 @@
 // Reading and verifying the audit log directly in its database: no service has to run for it.
 import {
-  createLocalWrappingKey,
   createPool,
   createSubjectVault,
+  openWrappingKey,
   readCoveredSizes,
   requireSealTrust,
 } from '@baton/audit'
@@ -34,8 +34,9 @@ const STATEMENT_MS = 60_000
 /** Without the signing key itself, BATON_AUDIT_TRUSTED_KEYS must hold its public half too. */
 export function openAuditReader(
   { urls, secrets, seals, cold }: ReadableDatabases,
-  { BATON_AUDIT_TRUSTED_KEYS: trustedKeys = '' }: CliSettings,
+  settings: CliSettings,
 ): AuditReader {
+  const { BATON_AUDIT_TRUSTED_KEYS: trustedKeys = '' } = settings
   const applicationName = 'baton-cli'
   const pool = createPool({ url: urls.auditReader, applicationName, statementMs: STATEMENT_MS })
   const vaultPool = createPool({ url: urls.vault, applicationName, connectionsMax: 1 })
@@ -52,7 +53,10 @@ export function openAuditReader(
     pool,
     vault: createSubjectVault({
       db: vaultPool,
-      wrappingKey: createLocalWrappingKey(secrets.BATON_AUDIT_WRAPPING_KEY),
+      wrappingKey: openWrappingKey(secrets.BATON_AUDIT_WRAPPING_KEY, {
+        endpoint: settings.BATON_KMS_ENDPOINT,
+        environment: settings.BATON_ENVIRONMENT,
+      }),
       lookupKey: secrets.BATON_AUDIT_LOOKUP_KEY,
     }),
     batchKeys: new Map(keys.map((key) => [batchKeyId(key), key])),
