@@ -34,6 +34,8 @@ describe('a wrapping key in KMS', () => {
     expect(local.id).not.toBe(id)
     const alias = 'arn:aws:kms:eu-central-1:111122223333:alias/baton'
     expect(() => openWrappingKey(alias, { environment: 'test' })).toThrow('32 bytes of base64')
+    const plain = { environment: 'test', endpoint: 'http://kms.example:4566' }
+    expect(() => openWrappingKey(kms.keyArn, plain)).toThrow('BATON_KMS_ENDPOINT names kms.example')
   })
 
   it('opens what it wrapped, for the same subject and environment alone', async () => {

@@ -115,6 +115,7 @@ export function openCore(dependencies: AuditorDependencies): Core {
     db: vaultDb,
     wrappingKey: openWrappingKey(settings.BATON_AUDIT_WRAPPING_KEY, {
       endpoint: settings.BATON_KMS_ENDPOINT,
+      allowPlaintext: settings.BATON_ALLOW_PLAINTEXT,
       environment: settings.BATON_ENVIRONMENT,
     }),
     lookupKey: settings.BATON_AUDIT_LOOKUP_KEY,

@@ -2,13 +2,15 @@
 // for so long and so often that KMS is asked seldom: never for each record, and not for each subject.
 import { createHash, randomBytes } from 'node:crypto'
 import type * as Sdk from '@aws-sdk/client-kms'
-import { createBreaker, transient } from '@baton/runtime'
+import { createBreaker, refusePlainUrl, transient } from '@baton/runtime'
 import { createLocalWrappingKey, idOfWrappingKey, unreadable } from './wrapping-key.ts'
 import type { WrappingKey } from './wrapping-key.ts'
 
 export interface KmsOptions {
   /** Another service than AWS that speaks the same. */
   readonly endpoint?: string | undefined
+  /** Data keys in plain text to another machine: only where an installation says so by name. */
+  readonly allowPlaintext?: boolean
   /** Stands in the encryption context, so that a policy of the key can name it. */
   readonly environment: string
   /** Milliseconds since 1970; the system clock by default. */
@@ -48,10 +50,13 @@ interface Opened {
 
 /**
  * Loads the SDK with the first call, which is large. Credentials come from the SDK's own chain: environment, profile, role. What it
- * wraps and unwraps waits at most five seconds for each call, and then throws BATON_KMS_UNAVAILABLE or BATON_BREAKER_OPEN.
+ * wraps and unwraps waits at most five seconds for each call, and then throws BATON_KMS_UNAVAILABLE or BATON_BREAKER_OPEN. Throws
+ * BATON_PLAINTEXT_REFUSED.
  */
 export function createKmsWrappingKey(keyArn: string, options: KmsOptions): WrappingKey {
-  const { nowMs = Date.now } = options
+  const { endpoint, allowPlaintext = false, nowMs = Date.now } = options
+  if (endpoint !== undefined)
+    refusePlainUrl({ allowPlaintext }, { url: endpoint, setting: 'BATON_KMS_ENDPOINT' })
   const id = idOf(keyArn)
   const kms = openKms(keyArn, options)
   const opened = new Map<string, Opened>()
