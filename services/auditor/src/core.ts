@@ -111,15 +111,7 @@ export function openCore(dependencies: AuditorDependencies): Core {
   const { settings, logger, metrics } = dependencies
   const { writer, reader, vaultDb } = openPools(settings, metrics)
   const signer = createBatchSigner(settings.BATON_AUDIT_SIGNING_KEY)
-  const vault = createSubjectVault({
-    db: vaultDb,
-    wrappingKey: openWrappingKey(settings.BATON_AUDIT_WRAPPING_KEY, {
-      endpoint: settings.BATON_KMS_ENDPOINT,
-      allowPlaintext: settings.BATON_ALLOW_PLAINTEXT,
-      environment: settings.BATON_ENVIRONMENT,
-    }),
-    lookupKey: settings.BATON_AUDIT_LOOKUP_KEY,
-  })
+  const vault = openVault(settings, vaultDb)
   const { BATON_SEAL_PUBLIC_KEY: seal } = settings
   const sealKey = seal === undefined ? undefined : readBatchPublicKey(seal)
   const watch = sealKey && watchSeals(dependencies, writer, sealKey)
@@ -216,6 +208,17 @@ function partitionsOf(writer: Pool, logger: Logger): Service {
 
 const isNew = (outcome: AppendOutcome): boolean =>
   outcome.kind === 'receipt' && outcome.receipt.duplicate !== true
+
+const openVault = (settings: AuditorSettings, db: Pool): SubjectVault =>
+  createSubjectVault({
+    db,
+    wrappingKey: openWrappingKey(settings.BATON_AUDIT_WRAPPING_KEY, {
+      endpoint: settings.BATON_KMS_ENDPOINT,
+      allowPlaintext: settings.BATON_ALLOW_PLAINTEXT,
+      environment: settings.BATON_ENVIRONMENT,
+    }),
+    lookupKey: settings.BATON_AUDIT_LOOKUP_KEY,
+  })
 
 function openPools(settings: AuditorSettings, { poolConnections: gauges }: Metrics) {
   const applicationName = 'baton-auditor'
