@@ -2,6 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApiKey } from '@baton/gateway'
+import { parseIssuers } from '@baton/http/access-tokens'
+import { AUDIENCE, startTokenIssuer } from '@baton/http/fixtures/token-issuer'
+import type { TokenIssuer } from '@baton/http/fixtures/token-issuer'
 import { keys, openGateway } from './gateway-fixture.ts'
 import type { GatewayFixture } from './gateway-fixture.ts'
 
@@ -103,12 +106,55 @@ const keyOf = Object.fromEntries(
 )
 const expired = createApiKey({ scopes: SCOPES.join('+'), operator: 'ann', expires: '2020-01-01' })
 
+/** A token of each role, and what each role is to open. */
+const roleTokens = new Map<string, string>()
+const OPENED: Readonly<Record<string, readonly Scope[]>> = {
+  developer: [
+    'handoffs:send',
+    'handoffs:read',
+    'handoffs:return',
+    'handoffs:cancel',
+    'tasks:resume',
+    'executions:claim',
+  ],
+  operator: [
+    'handoffs:read',
+    'handoffs:cancel',
+    'tasks:resume',
+    'dead-letters:redrive',
+    'metrics:read',
+  ],
+  reviewer: ['handoffs:read', 'approvals:decide', 'dead-letters:review'],
+  compliance: ['handoffs:read', 'erasures:plan', 'erasures:approve'],
+  auditor: ['handoffs:read'],
+  admin: [
+    'handoffs:send',
+    'handoffs:read',
+    'handoffs:return',
+    'handoffs:cancel',
+    'tasks:resume',
+    'executions:claim',
+    'dead-letters:redrive',
+    'metrics:read',
+  ],
+  owner: [],
+}
+
 let fixture: GatewayFixture
+let issuer: TokenIssuer
 beforeAll(async () => {
-  fixture = await openGateway({ ...keyOf, everythingOnce: expired })
+  issuer = await startTokenIssuer()
+  const named = { issuer: issuer.url, audience: AUDIENCE, operators: { 'ann-1': 'ann' } }
+  const issuers = parseIssuers(JSON.stringify([{ ...named, rolesClaim: 'roles' }]))
+  for (const role of Object.keys(OPENED))
+    roleTokens.set(role, await issuer.token({ roles: [role] }))
+  fixture = await openGateway({ ...keyOf, everythingOnce: expired }, { issuers })
   await fixture.gateway.server.ready()
 })
-afterAll(() => fixture.close())
+afterAll(async () => {
+  await fixture.close()
+  await issuer.stop()
+})
 
 async function ask(route: string, key?: string): Promise<{ status: number; code: string }> {
   const [method, path] = route.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE', string]
@@ -174,6 +220,19 @@ describe.each(Object.entries(ROUTES))('%s', (route, needed) => {
     const opened = answers.filter(({ status }) => status !== 401 && status !== 403)
     expect(opened.map(({ scope }) => scope)).toEqual([needed])
     const refused = answers.filter(({ scope }) => scope !== needed)
+    expect(new Set(refused.map(({ code }) => code))).toEqual(new Set(['BATON_SCOPE_MISSING']))
+  })
+  it.runIf(needed !== null)(`opens for tokens of the roles that have ${needed}`, async () => {
+    const answers = await Promise.all(
+      Object.keys(OPENED).map(async (role) => ({
+        role,
+        ...(await ask(route, roleTokens.get(role))),
+      })),
+    )
+    const opened = answers.filter(({ status }) => status !== 401 && status !== 403)
+    const having = Object.keys(OPENED).filter((role) => OPENED[role]?.some((one) => one === needed))
+    expect(opened.map(({ role }) => role)).toEqual(having)
+    const refused = answers.filter(({ role }) => !having.includes(role))
     expect(new Set(refused.map(({ code }) => code))).toEqual(new Set(['BATON_SCOPE_MISSING']))
   })
 })

@@ -30,6 +30,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   'reflect-metadata': ['packages/embedded'],
   undici: ['packages/http'],
   standardwebhooks: ['packages/http'],
+  jose: ['packages/http'],
   fastify: ['packages/http', 'services/'],
   '@fastify/': ['packages/http', 'services/'],
   // The example is a peer with a library of its own.

@@ -16,6 +16,8 @@ export interface HttpClientOptions {
   readonly unavailable: { readonly code: ErrorCode; readonly fix?: string }
   /** Connections that are open at once; eight by default. */
   readonly connectionsMax?: number
+  /** How long the body of an answer may be; a longer one is no answer. Unbounded by default, for Baton's own processes. */
+  readonly answerBytesMax?: number
   /** What a refusal without a code of its own is called; `unavailable.code` by default. */
   readonly refused?: ErrorCode
 }
@@ -75,6 +77,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const pool = new Pool(new URL(options.url).origin, {
     connections: options.connectionsMax ?? CONNECTIONS_MAX,
     allowH2: false,
+    maxResponseSize: options.answerBytesMax ?? -1,
   })
   const ownHeaders = token === undefined ? {} : { authorization: `Bearer ${token}` }
 

@@ -12,7 +12,12 @@ export { createDiskWatch } from './disk-watch.ts'
 export { every } from './every.ts'
 export type { Periodic } from './every.ts'
 export { replaceFile, syncFolder, writeThrough } from './replace-file.ts'
-export { OPS_SETTINGS, PEOPLE_SETTINGS, PROCESS_SETTINGS } from './process-settings.ts'
+export {
+  ISSUER_SETTINGS,
+  OPS_SETTINGS,
+  PEOPLE_SETTINGS,
+  PROCESS_SETTINGS,
+} from './process-settings.ts'
 export { isLoopback, refusePlainListening, refusePlaintext, refusePlainUrl } from './plaintext.ts'
 export { shareReading } from './share-reading.ts'
 export { closing, describeStartFailure } from './service.ts'

@@ -26,6 +26,13 @@ export const PEOPLE_SETTINGS = {
   }),
 }
 
+/** Whose access tokens are taken, in processes that people and services call. */
+export const ISSUER_SETTINGS = {
+  BATON_ISSUERS: optionalText({
+    help: 'JSON file of the issuers whose access tokens (OAuth 2, OpenID Connect) are taken, read at the start; without it none are.',
+  }),
+}
+
 /** Where the server for an operator's tools listens, in processes that have one. */
 export const OPS_SETTINGS = {
   BATON_OPS_HOST: text({

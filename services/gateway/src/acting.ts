@@ -2,10 +2,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Author, Reader } from '@baton/engine'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { ApiKey } from './api-keys.ts'
+import type { Access } from './api-keys.ts'
 
 /** The key of a request. Behind requireScope only. */
-export function keyOf({ identified }: FastifyRequest): ApiKey {
+export function keyOf({ identified }: FastifyRequest): Access {
   if (!identified.ok) throw new TypeError('only an identified caller acts')
   return identified.key
 }

@@ -1,6 +1,9 @@
 // Who may call: API keys with scopes. Only digests are kept, and they are compared in constant time.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { DEFAULT_TENANT, OPERATOR_NAME, TENANT } from '@baton/ledger'
+import { decides } from '@baton/http/access-tokens'
+import type { Withheld } from '@baton/http/access-tokens'
+import type { ProblemError } from '@baton/http/server'
 import { permanent } from '@baton/runtime'
 import type { StoredApiKey } from '@baton/store'
 
@@ -24,27 +27,37 @@ const SCOPES = [
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
-export interface ApiKey {
+/** What a caller has proven to be, by a key or by an access token. */
+export interface Access {
+  /** Of the key; of a token, of its subject. */
   readonly id: string
-  /** Who acts through this key: several keys of one operator are one person. */
+  /** Who acts: several keys and tokens of one operator are one person. */
   readonly operator: string
   /** Whose tasks it sends, sees and steers. */
   readonly tenant: string
   readonly scopes: ReadonlySet<Scope>
   /** Whose executions it may claim; those of every agent type where it is undefined. */
   readonly agentTypes?: ReadonlySet<string> | undefined
+  /** As which agents it may send; as any of its tenant where it is undefined. */
+  readonly agents?: ReadonlySet<string> | undefined
+  /** Scopes of a token that do not count, and what is missing. */
+  readonly withheld?: ReadonlyMap<string, Withheld>
+}
+
+export interface ApiKey extends Access {
   /** SHA-256 of the whole key. */
   readonly sha256: Buffer
   /** Milliseconds since 1970; the key is refused from then on. */
   readonly expiresAtMs: number | undefined
-  /** As which agents it may send; as any of its tenant where it is undefined. */
-  readonly agents?: ReadonlySet<string> | undefined
   readonly isRevoked?: boolean
 }
 
+type KeyFault = 'missing' | 'unknown' | 'expired' | 'revoked' | 'unread'
+
+/** A problem is why a token was refused. */
 export type Identified =
-  | { readonly ok: true; readonly key: ApiKey }
-  | { readonly ok: false; readonly why: 'missing' | 'unknown' | 'expired' | 'revoked' | 'unread' }
+  | { readonly ok: true; readonly key: Access }
+  | { readonly ok: false; readonly why: KeyFault | ProblemError }
 
 const BEARER = /^Bearer +(?<key>bk_(?<id>[A-Za-z0-9-]{1,64})_[A-Za-z0-9_-]{32,128})$/i
 const ENTRY = new RegExp(
@@ -116,7 +129,7 @@ function parseEntry(entry: string): ApiKey | string {
   const wide = named.find((scope) => tenant !== DEFAULT_TENANT && scope === INSTALLATION_SCOPE)
   if (wide !== undefined)
     return `has the scope ${wide}, which is about all tenants: only keys of the default tenant may`
-  const deciding = named.find((scope) => DECIDING_SCOPES.has(scope))
+  const deciding = named.find(decides)
   if (deciding !== undefined && groups['operator'] === undefined)
     return `has the scope ${deciding}, which decides: say who does, as id@operator`
   const expiresAtMs = expires === undefined ? undefined : Date.parse(`${expires}T00:00:00Z`)
@@ -134,15 +147,7 @@ function parseEntry(entry: string): ApiKey | string {
 }
 
 /** What it shows is of the whole installation. */
-const INSTALLATION_SCOPE: Scope = 'metrics:read'
-
-/** Where two people must agree, two keys that name nobody would count as two. */
-const DECIDING_SCOPES: ReadonlySet<string> = new Set<Scope>([
-  'approvals:decide',
-  'dead-letters:review',
-  'erasures:plan',
-  'erasures:approve',
-])
+export const INSTALLATION_SCOPE: Scope = 'metrics:read'
 
 const CLAIM = 'executions:claim'
 
@@ -156,19 +161,28 @@ function readScopes(scopes: string): Pick<ApiKey, 'agentTypes'> & { named: reado
   return { named, agentTypes: new Set(types) }
 }
 
+/** What scopes as words, and agents, come to: a scope that this version does not know opens nothing. */
+export function readAccess(
+  scopes: readonly string[],
+  agents: ReadonlySet<string> | undefined,
+): Pick<Access, 'scopes' | 'agents' | 'agentTypes'> {
+  const { named, agentTypes } = readScopes(scopes.join('+'))
+  return {
+    scopes: new Set(named.filter(isScope)),
+    agents,
+    agentTypes: narrowed(agentTypes, agents),
+  }
+}
+
 /** A key as the database has it. */
 export function keyOfRow(row: StoredApiKey): ApiKey {
   const { id, operator, tenant, sha256, expiresAt, revokedAt } = row
-  const { named, agentTypes } = readScopes(row.scopes.join('+'))
   const agents = row.agents === null ? undefined : new Set(row.agents)
   return {
     id,
     operator,
     tenant,
-    // A scope that this version does not know opens nothing.
-    scopes: new Set(named.filter(isScope)),
-    agents,
-    agentTypes: narrowed(agentTypes, agents),
+    ...readAccess(row.scopes, agents),
     sha256,
     expiresAtMs: expiresAt?.getTime(),
     isRevoked: revokedAt !== null,

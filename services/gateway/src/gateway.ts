@@ -1,6 +1,8 @@
 // The gateway as one long-lived thing: listens last, and answers what it has begun before it stops.
 import type { FastifyInstance } from 'fastify'
-import { DEFAULT_TENANT, NOBODY } from '@baton/ledger'
+import { createAccessTokens } from '@baton/http/access-tokens'
+import type { AccessTokens, Issuer } from '@baton/http/access-tokens'
+import { DEFAULT_TENANT, NOBODY, OPERATOR_NAME, TENANT } from '@baton/ledger'
 import type { People } from '@baton/ledger'
 import type { KeyRing } from '@baton/protocol'
 import type { Summariser } from '@baton/sdk'
@@ -24,6 +26,7 @@ import {
   createTenantPool,
   findApiKeys,
   findTaskTraceparent,
+  listTenants,
   outboxDepth,
   outboxQueueDepths,
 } from '@baton/store'
@@ -32,6 +35,8 @@ import type { Metrics } from '@baton/telemetry'
 import type { DirectCalls } from '@baton/transport/direct-calls'
 import { actingTenant, whoActs } from './acting.ts'
 import type { ApiKey } from './api-keys.ts'
+import { createAuthenticate } from './authenticate.ts'
+import type { Authenticate } from './authenticate.ts'
 import { createAuditReads } from './audit-reads.ts'
 import type { AuditReads } from './audit-reads.ts'
 import { createAuditErasures } from './audit-erasures.ts'
@@ -92,6 +97,8 @@ export interface GatewayOptions {
   readonly correctionMs: number
   /** Beside those of the database. */
   readonly apiKeys: ReadonlyMap<string, ApiKey>
+  /** Whose access tokens are taken; nobody's by default. */
+  readonly issuers?: readonly Issuer[]
   /** Whose signatures under decisions count; nobody's by default. */
   readonly people?: People
   readonly audit: {
@@ -183,14 +190,14 @@ export function createGateway(options: GatewayOptions): Gateway {
   const refusals = createRefusalRecorder({ pool, logger })
   const readings = createReadingRecorder({ pool })
   const readers = createStreamReaders({ pool, logger, ...(limits.readers ?? READER_BOUNDS) })
-  const inner = [createLevelRecorder({ pool, metrics, logger }), refusals, readers]
+  const { tokens, authentication } = authenticationOf(options, pool)
+  const inner = [createLevelRecorder({ pool, metrics, logger }), refusals, readers, tokens]
   const readiness = readinessOf(audit, pool)
   const calls = callsOf(options)
   const shares = sharesOf(options)
   const sending = sendingOf({ options, pool, submitter, refusals, shares })
   const own = { options: options.session, pool, remote, metrics }
   const session = createSession({ ...sending, ...foreignOf(options), ...own })
-  const authentication = authenticationOf(options, pool)
   const { server, routes } = createServer({
     authentication,
     rateMax: limits.rateMax,
@@ -272,12 +279,24 @@ const tenantPoolOf = ({ databaseUrl: url }: GatewayOptions): Pool => {
   )
 }
 
-function authenticationOf(
-  { apiKeys: settings, logger }: GatewayOptions,
-  pool: Pool,
-): Face['authentication'] {
-  const known = createKnownKeys({ settings, read: (ids) => findApiKeys(pool, ids), logger })
-  return ({ headers }) => known.identify(headers.authorization)
+const NAMES = { tenant: TENANT, operator: OPERATOR_NAME, defaultTenant: DEFAULT_TENANT }
+
+interface Authentication {
+  /** What learns the keys of issuers while the gateway runs. */
+  readonly tokens: AccessTokens
+  readonly authenticate: Authenticate
+  readonly authentication: Face['authentication']
+}
+
+function authenticationOf(options: GatewayOptions, pool: Pool): Authentication {
+  const { apiKeys: settings, issuers = [], logger } = options
+  const tokens = createAccessTokens({ issuers, names: NAMES, logger })
+  const keys = createKnownKeys({ settings, read: (ids) => findApiKeys(pool, ids), logger })
+  const readTenants = async () => new Set((await listTenants(pool)).map(({ tenant }) => tenant))
+  const authenticate = createAuthenticate({ keys, tokens, readTenants, logger })
+  const authentication: Face['authentication'] = ({ headers }) =>
+    authenticate(headers.authorization)
+  return { tokens, authenticate, authentication }
 }
 
 const auditReadsOf = ({ audit, metrics }: GatewayOptions): AuditReads =>

@@ -1,5 +1,6 @@
 // The gateway process: handoffs over HTTP, on the loopback interface unless told otherwise.
 import { openSummariser, readCompression, readFanOutBounds, safeServers } from '@baton/engine'
+import { readIssuers } from '@baton/http/access-tokens'
 import { createOpsService } from '@baton/http/ops'
 import { parsePeople } from '@baton/ledger'
 import { prepareSchemas } from '@baton/protocol'
@@ -34,6 +35,7 @@ await runProcess('gateway', {
       compression: readCompression(settings),
       correctionMs: settings.BATON_CORRECTION_MS,
       apiKeys,
+      issuers: readIssuers(settings.BATON_ISSUERS),
       people: parsePeople(settings.BATON_PEOPLE ?? ''),
       audit: {
         url: settings.BATON_AUDIT_URL,

@@ -26,7 +26,8 @@ export function describeRoutes(server: FastifyInstance): void {
           apiKey: {
             type: 'http',
             scheme: 'bearer',
-            description: 'An API key bk_<id>_<secret> with the named scope.',
+            description:
+              'An API key bk_<id>_<secret>, or an access token (JWT) of an issuer that the operator named, with the named scope.',
           },
         },
       },

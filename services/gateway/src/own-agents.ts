@@ -1,9 +1,9 @@
 // As whom a key sends: as any agent of its tenant, or as those alone that it was made for.
 import { ProblemError } from '@baton/http/server'
-import type { ApiKey } from './api-keys.ts'
+import type { Access } from './api-keys.ts'
 
 /** Throws 403 where the key is not for one of these agents. */
-export function requireOwnAgents({ agents }: ApiKey, ...ids: readonly string[]): void {
+export function requireOwnAgents({ agents }: Access, ...ids: readonly string[]): void {
   if (agents === undefined || ids.every((id) => agents.has(id))) return
   throw AGENT_REFUSED
 }

@@ -4,7 +4,8 @@ import type { Logger } from '@baton/runtime'
 import { formatTracestate, parseTraceparent, parseTracestate, startSpan } from '@baton/telemetry'
 import type { Span } from '@baton/telemetry'
 import { actForCallers } from './acting.ts'
-import type { ApiKey, Identified, Scope } from './api-keys.ts'
+import type { Access, Identified, Scope } from './api-keys.ts'
+import { withheldProblem } from '@baton/http/access-tokens'
 import { ProblemError } from '@baton/http/server'
 
 declare module 'fastify' {
@@ -83,19 +84,24 @@ function logAnswer(logger: Logger, request: FastifyRequest, reply: FastifyReply)
   })
 }
 
-/** A hook that lets only keys with `scope` pass; it runs before the body is read. */
+/** A hook that lets only callers with `scope` pass; it runs before the body is read. */
 export function requireScope(scope: Scope) {
   return async ({ identified }: FastifyRequest): Promise<void> => {
     keyWithScope(identified, scope)
   }
 }
 
-/** The key of who called, which has `scope`; throws 401 and 403 otherwise. */
-export function keyWithScope(identified: Identified, scope: Scope): ApiKey {
-  if (!identified.ok) throw REFUSED[identified.why]
-  if (!identified.key.scopes.has(scope)) throw scopeMissing(scope)
-  return identified.key
+/** What who called may, `scope` among it; throws 401 and 403 otherwise. */
+export function keyWithScope(identified: Identified, scope: Scope): Access {
+  if (!identified.ok) throw refusalOf(identified.why)
+  const { scopes, withheld } = identified.key
+  if (scopes.has(scope)) return identified.key
+  const missing = withheld?.get(scope)
+  throw missing === undefined ? scopeMissing(scope) : withheldProblem(scope, missing)
 }
+
+const refusalOf = (why: Exclude<Identified, { ok: true }>['why']): ProblemError =>
+  typeof why === 'string' ? REFUSED[why] : why
 
 const unauthorized = (code: `BATON_${string}`, detail: string, fix: string) =>
   new ProblemError({
@@ -140,6 +146,6 @@ export const scopeMissing = (scope: Scope) =>
   new ProblemError({
     status: 403,
     code: 'BATON_SCOPE_MISSING',
-    detail: `the API key does not have the scope ${scope}`,
-    fix: 'Use a key with this scope, or ask the operator to add it.',
+    detail: `the API key or access token does not have the scope ${scope}`,
+    fix: 'Use one with this scope, or ask the operator to add it.',
   })

@@ -1,6 +1,7 @@
 // What a gateway process is told.
 import {
   integer,
+  ISSUER_SETTINGS,
   oneOf,
   OPS_SETTINGS,
   optionalSecret,
@@ -45,6 +46,7 @@ export const GATEWAY_SETTINGS = {
   ...PROCESS_SETTINGS,
   ...OPS_SETTINGS,
   ...PEOPLE_SETTINGS,
+  ...ISSUER_SETTINGS,
   BATON_AUDIT_URL: url(['http', 'https'], {
     default: 'http://127.0.0.1:8421',
     help: 'The auditor, whose records a trace shows.',

@@ -3,12 +3,12 @@ import { DEFAULT_TENANT } from '@baton/ledger'
 import { ProblemError } from '@baton/http/server'
 import { findTenantOfAgent } from '@baton/store'
 import type { Database } from '@baton/store'
-import type { ApiKey } from '../api-keys.ts'
+import type { Access } from '../api-keys.ts'
 
 /** Throws 403 where the key may not claim the work of this agent type. */
 export async function requireOwnType(
   db: Database,
-  { agentTypes, tenant }: ApiKey,
+  { agentTypes, tenant }: Access,
   type: string,
 ): Promise<void> {
   if (agentTypes?.has(type) === false) throw AGENT_TYPE_REFUSED

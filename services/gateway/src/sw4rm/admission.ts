@@ -7,7 +7,7 @@ import { ProblemError } from '@baton/http/server'
 import type { SocketLimit } from '@baton/http/sockets'
 import type { Logger } from '@baton/runtime'
 import { identify } from '../api-keys.ts'
-import type { ApiKey } from '../api-keys.ts'
+import type { Access, ApiKey } from '../api-keys.ts'
 import { keyWithScope } from '../request-context.ts'
 import { rateLimited } from '../server.ts'
 import { openCallRecord } from './call-record.ts'
@@ -28,7 +28,7 @@ interface AdmissionParts extends CallBounds {
 
 export interface Admission {
   /** Whose call it is; throws where they may not call this. */
-  keyOf(name: MethodName, metadata: Metadata): ApiKey
+  keyOf(name: MethodName, metadata: Metadata): Access
   readonly interceptor: ServerInterceptor
 }
 
@@ -42,7 +42,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
   const count = createCounter(rateMax)
   const arriving = createArrivals()
 
-  function keyOf(name: MethodName, metadata: Metadata): ApiKey {
+  function keyOf(name: MethodName, metadata: Metadata): Access {
     const authorization = metadata.get('authorization')[0]?.toString()
     const key = keyWithScope(identify(apiKeys, authorization, Date.now()), methods[name].scope)
     // The ids of this protocol name one handoff each, whoever says them.
@@ -63,7 +63,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
               call.sendMetadata(record.headers)
               call.sendStatus(record.refused(error, apiKeyId))
             }
-            let key: ApiKey | undefined
+            let key: Access | undefined
             try {
               key = keyOf(name, metadata)
               sockets.authenticated(call.getConnectionInfo())

@@ -5,7 +5,7 @@ import type { Logger } from '@baton/runtime'
 import { Sw4rmError } from '@baton/protocol/dialects/sw4rm'
 import type { Span } from '@baton/telemetry'
 import { actFor } from '../acting.ts'
-import type { ApiKey, Scope } from '../api-keys.ts'
+import type { Access, Scope } from '../api-keys.ts'
 import type { Admission } from './admission.ts'
 import { problemOf } from '../problem.ts'
 import { reasonOf } from '../refused-sends.ts'
@@ -17,7 +17,7 @@ import type { Messages, MethodName } from './wire.ts'
 
 /** Who calls, and the span of the call. */
 export interface Caller {
-  readonly key: ApiKey
+  readonly key: Access
   /** From where; undefined where its connection has gone. */
   readonly address: string | undefined
   readonly span: Span
@@ -51,7 +51,7 @@ export const asCall =
     const address = addressOf(call.getPeer())
     const record = openCallRecord(name, { metadata: call.metadata, address, logger })
     call.sendMetadata(record.headers)
-    let caller: ApiKey | undefined
+    let caller: Access | undefined
     const work = async () => {
       const key = admission.keyOf(name, call.metadata)
       caller = key
@@ -78,7 +78,7 @@ export const asCall =
 async function noteRefused(
   { refusals }: Pick<CallParts, 'refusals'>,
   error: unknown,
-  { caller, record }: { readonly caller: ApiKey | undefined; readonly record: CallRecord },
+  { caller, record }: { readonly caller: Access | undefined; readonly record: CallRecord },
 ): Promise<void> {
   if (caller === undefined || error instanceof PeerRefusal) return
   const reason = error instanceof Sw4rmError ? 'SCHEMA_INVALID' : reasonOf(problemOf(error))
