@@ -68,6 +68,21 @@ describe.each(KINDS)('%s', (_, open) => {
   })
 })
 
+test('a file that was emptied or lost is not begun anew, unless nothing is said to have been kept', async () => {
+  const path = file()
+  let kept = 0
+  const anchor = createFileAnchor(path, signer.key, () => kept)
+  await anchor.publish(checkpointOf(4))
+  kept = 4
+  await writeFile(path, '')
+  const emptied = await anchor.publish(checkpointOf(5))
+  expect(emptied).toEqual({ kind: 'conflict', message: expect.stringContaining('had kept 4') })
+  await rm(path)
+  expect(await anchor.publish(checkpointOf(5))).toMatchObject({ kind: 'conflict' })
+  kept = 0
+  expect(await anchor.publish(checkpointOf(5))).toMatchObject({ kind: 'kept' })
+})
+
 test('a line that a crash cut off is passed over, and another key’s checkpoint is named', async () => {
   const path = file()
   const anchor = createFileAnchor(path, signer.key)

@@ -1,5 +1,5 @@
 // The sealer signs one history only: whatever dies, whatever is slipped in, whoever restores an older state.
-import { copyFile, readFile, rm } from 'node:fs/promises'
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Receipt } from '@baton/ledger'
 import { eventually } from '@baton/testkit'
@@ -195,6 +195,44 @@ describe('T20 the state file', () => {
     await copyFile(`${store.sealing.stateFile}.new`, store.sealing.stateFile)
     await append(store)
     const sealer = await store.sealing.startSealer()
+    await store.sealing.sealed()
+    expect(await sealer.stop()).toBe(0)
+    expect(await store.sealing.rules()).toEqual([])
+  })
+})
+
+describe('an anchor file that was emptied', () => {
+  let store: Store
+  const kept = async () => {
+    const state = await readFile(store.sealing.stateFile, 'utf8')
+    return (JSON.parse(state) as { anchored: { file?: { size: number } } }).anchored.file?.size ?? 0
+  }
+  beforeAll(async () => {
+    store = await openStore()
+    await append(store)
+  })
+
+  test('while it seals: the sealer stops for good, and says why', async () => {
+    const sealer = await store.sealing.startSealer({ BATON_SEAL_HEARTBEAT_MS: '100' })
+    await store.sealing.sealed()
+    await eventually(async () => (await kept()) > 0, soon('the state says what is anchored'))
+    await writeFile(store.sealing.anchorFile, '')
+    const ready = async () => (await fetch(`${opsUrl(sealer)}/readyz`)).status
+    await eventually(async () => (await ready()) === 503, soon('the sealer is unready'))
+    expect(sealer.output()).toContain('the anchor file ends at size 0, and had kept')
+    expect(await readFile(store.sealing.anchorFile, 'utf8')).toBe('')
+    await sealer.stop()
+  })
+
+  test('or lost: the sealer does not start, unless the anchor may begin anew', async () => {
+    for (const lose of [async () => undefined, () => rm(store.sealing.anchorFile)]) {
+      await lose()
+      const sealer = await store.sealing.startSealer({ BATON_TEST_READY: 'false' })
+      expect((await sealer.exited()).code).toBe(1)
+      expect(sealer.output()).toContain('BATON_ANCHOR_FORGOT')
+    }
+    const sealer = await store.sealing.startSealer({ BATON_SEAL_ANCHOR_FIRST_START: '1' })
+    await append(store)
     await store.sealing.sealed()
     expect(await sealer.stop()).toBe(0)
     expect(await store.sealing.rules()).toEqual([])

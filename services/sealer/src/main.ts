@@ -19,6 +19,7 @@ const seal = (): Promise<never> =>
         heartbeatMs: settings.BATON_SEAL_HEARTBEAT_MS,
         anchorEveryMs: settings.BATON_SEAL_ANCHOR_EVERY_MS,
         taskMapEveryMs: settings.BATON_TASK_MAP_EVERY_MS,
+        isAnchorFirstStart: settings.BATON_SEAL_ANCHOR_FIRST_START,
         cold: openColdStore(settings),
         metrics,
         logger,

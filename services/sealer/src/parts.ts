@@ -78,21 +78,25 @@ async function readAnchors(
   signer: NoteSigner,
 ): Promise<Pick<SealerOptions, 'anchors' | 'policy'>> {
   const { BATON_SEAL_ANCHOR_FILE: anchorFile, BATON_SEAL_POLICY_FILE: policyFile } = settings
-  const files = anchorFile === undefined ? [] : [createFileAnchor(anchorFile, signer.key)]
   const { policy, witnesses } =
     policyFile === undefined
       ? { policy: undefined, witnesses: [] }
       : readWitnessUrls(await readFile(policyFile))
   const buckets = await readBuckets(settings, signer)
-  if (files.length + buckets.length + witnesses.length === 0) throw anchorless()
-  const anchors: SealerOptions['anchors'] = (anchored): readonly Anchor[] => [
-    ...files,
-    ...buckets,
-    ...witnesses.map(({ key, url }) => {
-      const knownSize = () => anchored()[`witness ${key.name}`]?.size ?? 0
-      return createWitnessAnchor({ url, key, emptyNote: emptyNote(signer), knownSize })
-    }),
-  ]
+  if (anchorFile === undefined && buckets.length + witnesses.length === 0) throw anchorless()
+  const anchors: SealerOptions['anchors'] = (anchored): readonly Anchor[] => {
+    const sizeOf = (name: string) => () => anchored()[name]?.size ?? 0
+    return [
+      ...(anchorFile === undefined
+        ? []
+        : [createFileAnchor(anchorFile, signer.key, sizeOf('file'))]),
+      ...buckets,
+      ...witnesses.map(({ key, url }) => {
+        const knownSize = sizeOf(`witness ${key.name}`)
+        return createWitnessAnchor({ url, key, emptyNote: emptyNote(signer), knownSize })
+      }),
+    ]
+  }
   return { anchors, policy }
 }
 

@@ -24,6 +24,8 @@ export interface SealerOptions {
   /** Made when the state is known: a witness is asked from the size that it acknowledged. */
   readonly anchors: (anchored: () => SealerState['anchored']) => readonly Anchor[]
   readonly policy: Policy | undefined
+  /** Whether anchors may have forgotten what they had kept. */
+  readonly isAnchorFirstStart: boolean
   readonly everyMs: number
   readonly heartbeatMs: number
   readonly anchorEveryMs: number
@@ -158,7 +160,7 @@ function report(findings: readonly Finding[], { metrics, logger }: SealerOptions
 const OTHER_ENTRY = 'another entry stands in its place in the database'
 
 /** The seal log as this sealer signs it: on its own disk first, then in the database. */
-function createSealLog({ pool, statePath, signingKey }: SealerOptions) {
+function createSealLog({ pool, statePath, signingKey, isAnchorFirstStart }: SealerOptions) {
   const clock = createLogClock({ ask: () => readDatabaseClock(pool) })
   let state: SealerState | undefined
   /** What the database is known to have: no seal follows one that it may lack. */
@@ -175,7 +177,8 @@ function createSealLog({ pool, statePath, signingKey }: SealerOptions) {
       return performance.now() - signedAt
     },
     async open(): Promise<void> {
-      state = await readState(statePath)
+      const stored = await readState(statePath)
+      state = stored && isAnchorFirstStart ? { ...stored, anchored: {} } : stored
     },
     async sign(chains: CheckedChains['chains'], tasks: SealerState['tasks']): Promise<void> {
       await clock.compare()

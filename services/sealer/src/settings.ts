@@ -1,6 +1,7 @@
 // What a sealer is told: where it reads, with which key it signs, and who is shown the seals.
 import { COLD_STORE_SETTINGS } from '@baton/audit/settings'
 import {
+  flag,
   integer,
   OPS_SETTINGS,
   optionalText,
@@ -26,6 +27,10 @@ export const SEALER_SETTINGS = {
   }),
   BATON_SEAL_ANCHOR_FILE: optionalText({
     help: 'A file to which the checkpoints of the seal log are appended.',
+  }),
+  BATON_SEAL_ANCHOR_FIRST_START: flag({
+    default: false,
+    help: 'Let anchors begin anew that had kept more before, as another file or a new witness of the same name. Take it away once the sealer has started.',
   }),
   BATON_SEAL_POLICY_FILE: optionalText({
     help: 'A C2SP tlog-policy: witnesses with their URLs, and how many are enough.',

@@ -15,7 +15,7 @@ interface StartParts {
 
 /**
  * Throws BATON_SEALER_STATE_LOST or BATON_SEALER_STATE_BEHIND when the database or an anchor knows a
- * longer seal log, and BATON_SEAL_FORKED when it knows another one of the same size. Without a state
+ * longer seal log, BATON_SEAL_FORKED when it knows another one of the same size, and BATON_ANCHOR_FORGOT when an anchor knows less than it had kept. Without a state
  * every anchor must answer; with one, those that do not answer are asked again with the next seal.
  */
 async function checkStart(
@@ -26,7 +26,9 @@ async function checkStart(
   compare(state, { name: 'the audit database', head: last && { size: last.seq + 1, root: null } })
   for (const anchor of anchors) {
     try {
-      compare(state, { name: `the anchor ${anchor.name}`, head: await anchor.latest() })
+      const head = await anchor.latest()
+      compare(state, { name: `the anchor ${anchor.name}`, head })
+      requireMemory(state?.anchored[anchor.name]?.size ?? 0, { name: anchor.name, head })
     } catch (error) {
       const isAway = codeOf(error) === 'BATON_ANCHOR_UNAVAILABLE'
       if (!isAway || state === undefined) throw error
@@ -62,6 +64,22 @@ function compare(
   if (isSame && !equalBytes(head.root, compactRangeFromState(state.tree).root())) {
     throw forked(name, head.size)
   }
+}
+
+// An anchor that was emptied would keep whatever it is shown next: what it had kept before is what no database can take back.
+function requireMemory(
+  kept: number,
+  { name, head }: { readonly name: string; readonly head: AnchoredHead | undefined },
+): void {
+  const size = head?.size ?? 0
+  if (size >= kept) return
+  throw permanent(
+    'BATON_ANCHOR_FORGOT',
+    `the anchor ${name} knows a seal log of ${size} entries, and had kept ${kept}`,
+    {
+      fix: 'Restore the anchor, and ask who emptied it. Where it is another one on purpose, start the sealer once with BATON_SEAL_ANCHOR_FIRST_START=1.',
+    },
+  )
 }
 
 const RESTORE =

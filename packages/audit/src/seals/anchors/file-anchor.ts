@@ -37,8 +37,15 @@ export function readFileAnchor(
   }
 }
 
-/** One JSON object per line: `{"at":…,"size":…,"note":…}`; each is durable before it counts. */
-export function createFileAnchor(path: string, key: VerifierKey): Anchor {
+/**
+ * One JSON object per line: `{"at":…,"size":…,"note":…}`; each is durable before it counts. `knownSize` is what it has kept
+ * before: a file that ends below it was emptied or lost, and is not begun anew.
+ */
+export function createFileAnchor(
+  path: string,
+  key: VerifierKey,
+  knownSize: () => number = () => 0,
+): Anchor {
   return {
     name: 'file',
     async latest() {
@@ -51,6 +58,10 @@ export function createFileAnchor(path: string, key: VerifierKey): Anchor {
       const known = before === undefined ? 0 : readAnchored(before, key).size
       if (known >= size) {
         return { kind: 'conflict', message: `the anchor file has seen size ${known} already` }
+      }
+      if (known < knownSize()) {
+        const message = `the anchor file ends at size ${known}, and had kept ${knownSize()}`
+        return { kind: 'conflict', message }
       }
       const line = JSON.stringify({ at: new Date().toISOString(), size, note })
       await appendLine(path, line).catch((cause: unknown) =>

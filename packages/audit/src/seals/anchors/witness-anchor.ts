@@ -64,6 +64,10 @@ export function createWitnessAnchor(options: WitnessOptions): Anchor {
     async publish(checkpoint) {
       let answer = await offer(checkpoint, Math.min(options.knownSize(), checkpoint.size))
       const known = answer.status === 409 ? readDecimal(answer.body.trim()) : undefined
+      if (known !== undefined && known < options.knownSize()) {
+        const message = `the witness ${key.name} has seen size ${known}, and had cosigned ${options.knownSize()}`
+        return { kind: 'conflict', message }
+      }
       if (known !== undefined && known <= checkpoint.size) answer = await offer(checkpoint, known)
       if (answer.status === 200) return cosigned(checkpoint, answer.body, key) ?? badSignature(key)
       if (answer.status === 409 || answer.status === 422) {
