@@ -77,6 +77,18 @@ const PORTS = {
   8434: 'archiver',
 }
 
+/** As a Prometheus is told it. */
+async function auditorMetricsPort(): Promise<string> {
+  const targets = JSON.parse(
+    await readFile(join(baton.home, 'monitoring', 'prometheus-targets.json'), 'utf8'),
+  ) as readonly {
+    readonly targets: readonly string[]
+    readonly labels: { readonly job: string }
+  }[]
+  const auditor = targets.find(({ labels }) => labels.job === 'baton-auditor')
+  return auditor?.targets[0]?.split(':')[1] ?? ''
+}
+
 async function findReach(): Promise<Reach> {
   const read = async (name: string) => JSON.parse(await readFile(join(baton.home, name), 'utf8'))
   const { readyUrls } = await read('instance.json')
@@ -88,10 +100,11 @@ async function findReach(): Promise<Reach> {
     `postgres://${role}:${password}@127.0.0.1:${details.port}/${database}`
   // Without Redis there is no relay: what it would say, the receiver says.
   const named = { ...PORTS, 8431: 'receiver' }
+  const ready = Object.entries(named).map(
+    ([port, name]) => [port, new URL(readyUrls[name]).port] as const,
+  )
   return {
-    ports: new Map(
-      Object.entries(named).map(([port, name]) => [port, new URL(readyUrls[name]).port]),
-    ),
+    ports: new Map([...ready, ['8435', await auditorMetricsPort()]]),
     taskId: task.taskId,
     urls: {
       BATON_DATABASE_URL: url('baton_app', keys.BATON_APP_PASSWORD, 'baton'),

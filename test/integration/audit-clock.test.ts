@@ -11,7 +11,7 @@ import { eventually } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
-import { createSealing, taskOfShard } from './audit-seals-fixture.ts'
+import { createSealing, opsUrl, taskOfShard } from './audit-seals-fixture.ts'
 import type { Sealing } from './audit-seals-fixture.ts'
 
 const FIVE_DAYS_MS = 432_000_000
@@ -80,7 +80,7 @@ describe('one wrong second', () => {
         describe: () => auditor.process.output().slice(-2_000),
       },
     )
-    const metrics = await (await fetch(`${auditor.url}/metrics`)).text()
+    const metrics = await (await fetch(`${opsUrl(auditor.process)}/metrics`)).text()
     const ahead = Number(/^baton_audit_clock_ahead_seconds (\S+)/m.exec(metrics)?.[1])
     expect(Math.round(ahead / 60)).toBe(FIVE_DAYS_MS / 60_000)
     await setClock(auditorClock, 0)
@@ -179,7 +179,7 @@ describe('a chain that stands in the future already', () => {
     expect(judge(Date.now() / 1_000)).toBe('clock')
     expect(auditor.process.output()).not.toContain('audit.evidence_tampered')
     expect(auditor.process.output()).not.toContain('audit.tamper_detected')
-    const metrics = await (await fetch(`${auditor.url}/metrics`)).text()
+    const metrics = await (await fetch(`${opsUrl(auditor.process)}/metrics`)).text()
     expect(metrics).toMatch(/^baton_audit_tamper_detected_total 0$/m)
   })
 })

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '@baton/testkit'
 import { expireChain, readArchivePositions, readTrace } from '@baton/audit'
 import type { RunningAuditor } from './audit-fixture.ts'
+import { opsUrl } from './audit-seals-fixture.ts'
 import { createTiers } from './audit-tiers-fixture.ts'
 import type { Tiers } from './audit-tiers-fixture.ts'
 
@@ -116,7 +117,7 @@ test('a drill comes by itself, says so, and is counted', async () => {
     'DRILL_PASSED',
     'schedule',
   ])
-  const shown = await (await fetch(`${scheduled.url}/metrics`)).text()
+  const shown = await (await fetch(`${opsUrl(scheduled.process)}/metrics`)).text()
   expect(shown).toMatch(/^baton_audit_drills_total\{result="passed"\} [1-9]/m)
   await scheduled.process.stop()
 })
@@ -133,7 +134,7 @@ test('the age of the last drill that passed outlives the auditor, and a new one 
     BATON_AUDIT_DRILL_EVERY_S: '0',
   })
   const age = async () => {
-    const shown = await (await fetch(`${seen.url}/metrics`)).text()
+    const shown = await (await fetch(`${opsUrl(seen.process)}/metrics`)).text()
     return Number(/^baton_audit_drill_age_seconds\{schedule="off"\} (\S+)/m.exec(shown)?.[1])
   }
   const known = await eventually(async () => (await age()) || undefined, {

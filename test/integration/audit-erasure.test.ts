@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fetchSigned } from '@baton/testkit'
 import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
+import { opsUrl } from './audit-seals-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
 
 /** Nothing is wrong, and nobody outside the database was there to agree: never `ok`. */
@@ -122,13 +123,13 @@ describe('an erasure', () => {
     expect(await verify()).toMatchObject(ALONE)
     await erase({ ...both, subject: ben })
     expect(await verify()).toMatchObject(ALONE)
-    const metrics = await (await fetch(`${auditor.url}/metrics`)).text()
+    const metrics = await (await fetch(`${opsUrl(auditor.process)}/metrics`)).text()
     expect(metrics).toMatch(/^baton_audit_erasures_total\{outcome="completed"\} 2$/m)
   })
 
   test('counts as failed where the vault does not answer a confirmation, which may be said again', async () => {
     const failed = async () => {
-      const metrics = await (await fetch(`${auditor.url}/metrics`)).text()
+      const metrics = await (await fetch(`${opsUrl(auditor.process)}/metrics`)).text()
       return Number(/^baton_audit_erasures_total\{outcome="failed"\} (\d+)$/m.exec(metrics)?.[1])
     }
     const who = await tell([person()])

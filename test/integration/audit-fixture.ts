@@ -81,6 +81,7 @@ export async function createAuditFixture(shards = 4): Promise<AuditFixture> {
     BATON_AUDIT_WRAPPING_KEY: wrapping,
     BATON_AUDIT_LOOKUP_KEY: vaultKeys.lookupKey,
     BATON_AUDITOR_PORT: '0',
+    BATON_ALLOW_UNSEALED: '1',
   }
   const open = (url: string) => createPool({ url, applicationName: 'test', connectionsMax: 2 })
   const pools = [

@@ -15,7 +15,7 @@ import { eventually, spawnService } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { createAuditFixture, entryOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
-import { createSealing, privateKey, taskOfShard } from './audit-seals-fixture.ts'
+import { createSealing, opsUrl, privateKey, taskOfShard } from './audit-seals-fixture.ts'
 import type { Sealing } from './audit-seals-fixture.ts'
 import { rewriteSuffix, truncateChain } from './audit-seals-rewrite.ts'
 
@@ -186,7 +186,9 @@ describe('an untouched log', () => {
 
   test('is told of what was found until a verification is clean', async () => {
     const stands = async () =>
-      /^baton_audit_tampered (\d)$/m.exec(await (await fetch(`${auditor.url}/metrics`)).text())?.[1]
+      /^baton_audit_tampered (\d)$/m.exec(
+        await (await fetch(`${opsUrl(auditor.process)}/metrics`)).text(),
+      )?.[1]
     expect(await stands()).toBe('0')
     await sql(
       `update audit.record set body = set_byte(body, 0, get_byte(body, 0) # 1) where seq = 0`,

@@ -2,6 +2,7 @@
 import { eventually } from '@baton/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
+import { opsUrl } from './audit-seals-fixture.ts'
 import type { AuditFixture } from './audit-fixture.ts'
 
 let fixture: AuditFixture
@@ -68,7 +69,7 @@ test('appends are refused while a crash could take them, and go on afterwards', 
     code: 'BATON_AUDIT_NOT_DURABLE',
     detail: expect.stringContaining('audit.batch_sig is not logged'),
   })
-  const metrics = await (await fetch(`${auditor.url}/metrics`)).text()
+  const metrics = await (await fetch(`${opsUrl(auditor.process)}/metrics`)).text()
   expect(metrics).toMatch(/^baton_server_unsafe\{server="postgres"\} 1$/m)
   await sql('alter table audit.batch_sig set logged')
   await eventually(async () => (await status()) === 200, soon('appends go on'))

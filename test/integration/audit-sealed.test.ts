@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAuditFixture, entryOf } from './audit-fixture.ts'
+import { opsUrl } from './audit-seals-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
 
 /** Nothing is wrong, and nobody outside the database was there to agree: never `ok`. */
@@ -32,7 +33,7 @@ describe('what is said stays sealed', () => {
     expect(await auditor.read('/v1/verify')).toMatchObject(ALONE)
     const sinks = [
       auditor.process.output(),
-      await (await fetch(`${auditor.url}/metrics`)).text(),
+      await (await fetch(`${opsUrl(auditor.process)}/metrics`)).text(),
       JSON.stringify(await auditor.read(`/v1/traces/${taskId}`)),
       await dump(fixture.superuser, ['record', 'idem', 'batch_sig', 'payload', 'head']),
       await dump(fixture.vaultSuperuser, ['subject_key'], 'vault'),

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { VerifyReport } from '@baton/audit'
 import { recordHash, shardOf, verdictOf } from '@baton/ledger'
 import { createAuditFixture, entryOf } from './audit-fixture.ts'
+import { opsUrl } from './audit-seals-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
 
 let fixture: AuditFixture
@@ -202,7 +203,7 @@ describe('rows that belong to a record', () => {
 test('a finding counts in the metric', async () => {
   await sql('delete from audit.payload where chain = 0 and seq = 1')
   await rules()
-  const metrics = await (await fetch(`${auditor.url}/metrics`)).text()
+  const metrics = await (await fetch(`${opsUrl(auditor.process)}/metrics`)).text()
   expect(Number(/^baton_audit_tamper_detected_total (\d+)/m.exec(metrics)?.[1])).toBeGreaterThan(0)
   expect(metrics).toMatch(/^baton_audit_tampered 1$/m)
 })

@@ -6,6 +6,7 @@ import type { TaskTrace } from '@baton/audit'
 import type { AuditEntry } from '@baton/ledger'
 import { signedAct } from '@baton/testkit'
 import { createAuditFixture, entryOf } from './audit-fixture.ts'
+import { opsUrl } from './audit-seals-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
 
 let fixture: AuditFixture
@@ -246,14 +247,15 @@ test('a HEAD does the work of no route: it is refused, except where the answer c
     const { status, headers } = await head(`/v1/${path}`)
     expect([path, status, headers.get('allow')]).toEqual([path, 405, 'GET'])
   }
-  for (const path of ['/healthz', '/readyz', '/metrics'])
+  for (const path of ['/healthz', '/readyz'])
     expect([path, (await head(path)).status]).toEqual([path, 200])
 })
 
 test('health, readiness and metrics', async () => {
   expect(await auditor.read('/healthz')).toEqual({ status: 'ok' })
   expect(await auditor.read('/readyz')).toEqual({ status: 'ready' })
-  const metrics = await (await fetch(`${auditor.url}/metrics`)).text()
+  expect((await fetch(`${auditor.url}/metrics`)).status).toBe(404)
+  const metrics = await (await fetch(`${opsUrl(auditor.process)}/metrics`)).text()
   expect(metrics).toMatch(/baton_audit_append_seconds_count \d+/)
   expect(metrics).toMatch(/^baton_audit_records_total [1-9]/m)
   expect(metrics).toMatch(/^baton_database_bytes\{database="\w+"\} [1-9]/m)

@@ -3,7 +3,8 @@ import type { Metrics } from '@baton/telemetry'
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
 
 interface HealthOptions {
-  readonly metrics: Pick<Metrics, 'expose'>
+  /** Without them there is no /metrics here. */
+  readonly metrics?: Pick<Metrics, 'expose'>
   /** Whether work may be sent here; what else it tells stands in the answer. */
   readonly ready: () => Promise<{ readonly isReady: boolean; readonly checks?: object }>
   readonly routes?: Readonly<
@@ -11,7 +12,7 @@ interface HealthOptions {
   >
 }
 
-/** GET and HEAD of /healthz, /readyz and /metrics. */
+/** GET and HEAD of /healthz and /readyz, and of /metrics where there are any. */
 export function addHealthRoutes(
   scope: FastifyInstance,
   { metrics, ready, routes = {} }: HealthOptions,
@@ -25,6 +26,7 @@ export function addHealthRoutes(
       .header('retry-after', '1')
       .send({ status: 'not ready', ...more })
   })
+  if (metrics === undefined) return
   scope.get('/metrics', { ...routes.metrics, exposeHeadRoute: true }, async (request, reply) => {
     const { contentType, body } = await metrics.expose(request.headers.accept)
     return reply.header('content-type', contentType).header('vary', 'accept').send(body)

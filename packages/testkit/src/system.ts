@@ -149,6 +149,7 @@ function auditorEnvironment(urls: AuditUrls, port: number, batchKey: string): En
     BATON_AUDIT_WRAPPING_KEY: randomBytes(32).toString('base64'),
     BATON_AUDIT_LOOKUP_KEY: randomBytes(32).toString('base64'),
     BATON_AUDITOR_PORT: String(port),
+    BATON_ALLOW_UNSEALED: '1',
   }
 }
 

@@ -21,7 +21,7 @@ import type {
 } from '@baton/audit'
 import { createBatchSigner, parsePeople, readBatchPublicKey } from '@baton/ledger'
 import type { AuditEntry, BatchSigner, People } from '@baton/ledger'
-import { createBatcher, every } from '@baton/runtime'
+import { createBatcher, every, permanent } from '@baton/runtime'
 import type { Batcher, Logger, Service, Settings } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { FastifyInstance } from 'fastify'
@@ -106,14 +106,13 @@ const watchSeals = (
     logger,
   })
 
-/** Nothing is connected before `start`. Throws BATON_KEY_INVALID for unreadable keys. */
+/** Nothing is connected before `start`. Throws BATON_KEY_INVALID for unreadable keys, and BATON_SEAL_KEY_MISSING. */
 export function openCore(dependencies: AuditorDependencies): Core {
   const { settings, logger, metrics } = dependencies
   const { writer, reader, vaultDb } = openPools(settings, metrics)
   const signer = createBatchSigner(settings.BATON_AUDIT_SIGNING_KEY)
   const vault = openVault(settings, vaultDb)
-  const { BATON_SEAL_PUBLIC_KEY: seal } = settings
-  const sealKey = seal === undefined ? undefined : readBatchPublicKey(seal)
+  const sealKey = sealKeyOf(settings)
   const watch = sealKey && watchSeals(dependencies, writer, sealKey)
   const allowUnsafe = settings.BATON_ALLOW_UNSAFE_POSTGRES
   const schema = createSchemaWatch({ writer, vaultDb, vault, allowUnsafe, metrics, logger })
@@ -182,6 +181,18 @@ export function openCore(dependencies: AuditorDependencies): Core {
       await Promise.all([writer.end(), reader.end(), vaultDb.end()])
     },
   }
+}
+
+/** Undefined where somebody has said that nobody seals. Throws BATON_SEAL_KEY_MISSING where nobody has said either. */
+function sealKeyOf({
+  BATON_SEAL_PUBLIC_KEY: seal,
+  BATON_ALLOW_UNSEALED: mayBeUnsealed,
+}: AuditorSettings): KeyObject | undefined {
+  if (seal !== undefined) return readBatchPublicKey(seal)
+  if (mayBeUnsealed) return undefined
+  throw permanent('BATON_SEAL_KEY_MISSING', 'nobody seals this log, as far as the auditor knows', {
+    fix: 'Start a sealer and give the auditor its public key as BATON_SEAL_PUBLIC_KEY: infra/README.md, “Start”. Without one, whoever administers Postgres can cut off the end of the log unseen; BATON_ALLOW_UNSEALED=1 accepts that.',
+  })
 }
 
 /** Those of the days to come, made at the start and by the hour. */

@@ -1,4 +1,4 @@
-// The auditor's HTTP server: JSON in valid UTF-8 in, problems out, health and metrics.
+// The auditor's HTTP server: JSON in valid UTF-8 in, problems out, and health; metrics are shown elsewhere.
 import { addHealthRoutes, createHttpServer, ProblemError, readBodies } from '@baton/http/server'
 import type { FastifyInstance } from 'fastify'
 import type { Core } from './core.ts'
@@ -6,7 +6,7 @@ import { NOT_JSON, problemOf } from './problem.ts'
 
 const REQUEST_MS = 30_000
 
-export function createServer({ settings, metrics, logger, answers }: Core): FastifyInstance {
+export function createServer({ settings, logger, answers }: Core): FastifyInstance {
   const { server, authenticated } = createHttpServer({
     bodyBytesMax: settings.BATON_AUDIT_BODY_BYTES_MAX,
     requestMs: REQUEST_MS,
@@ -29,7 +29,7 @@ export function createServer({ settings, metrics, logger, answers }: Core): Fast
   })
   refuseHead(server)
   readBodies(server, 'application/json', parseUtf8)
-  addHealthRoutes(server, { metrics, ready: async () => ({ isReady: await answers() }) })
+  addHealthRoutes(server, { ready: async () => ({ isReady: await answers() }) })
   return server
 }
 
@@ -66,5 +66,5 @@ const ROUTE_UNKNOWN = new ProblemError({
   status: 404,
   code: 'BATON_ROUTE_UNKNOWN',
   detail: 'there is nothing at this path',
-  fix: 'Use /v1/records, /v1/receipts/check, /v1/traces/{taskId}, /v1/verify, /v1/scrub, /v1/tiers, /v1/retention, /v1/holds, /v1/evidence/{taskId}, /v1/policy, /v1/search, /v1/costs, /checkpoint, /tile/..., /tasks/{seals}/{node}, /healthz, /readyz or /metrics.',
+  fix: 'Use /v1/records, /v1/receipts/check, /v1/traces/{taskId}, /v1/verify, /v1/scrub, /v1/tiers, /v1/retention, /v1/holds, /v1/evidence/{taskId}, /v1/policy, /v1/search, /v1/costs, /checkpoint, /tile/..., /tasks/{seals}/{node}, /healthz or /readyz; metrics are at BATON_OPS_PORT.',
 })

@@ -68,7 +68,11 @@ export const AUDITOR_SETTINGS = {
     help: 'Public keys of earlier signing keys: SPKI DER in base64, separated by commas.',
   }),
   BATON_SEAL_PUBLIC_KEY: optionalText({
-    help: 'The sealer’s public key: SPKI DER in base64. With it, records that stay unsealed stop appends.',
+    help: 'The sealer’s public key: SPKI DER in base64. Records that stay unsealed stop appends.',
+  }),
+  BATON_ALLOW_UNSEALED: flag({
+    default: false,
+    help: 'Start without BATON_SEAL_PUBLIC_KEY: then nobody notices when the end of the log is cut off, or an older database restored.',
   }),
   ...SEAL_WATCH_SETTINGS,
   BATON_AUDIT_SCRUB_PER_SECOND: integer({
