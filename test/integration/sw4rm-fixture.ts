@@ -148,7 +148,11 @@ export function freePort(): Promise<number> {
 const BOUNDED = { NODE_OPTIONS: '--max-old-space-size=192' }
 
 /** With a Redis there are a relay, and a receiver that hosts the specialist of `sw4rm-agents.ts`. */
-export async function openSwarm(purpose: string, redisUrl?: string): Promise<SwarmWorld> {
+export async function openSwarm(
+  purpose: string,
+  redisUrl?: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<SwarmWorld> {
   const { adminUrl } = await acquirePostgres()
   const port = await freePort()
   const system = await createSystem({
@@ -164,6 +168,7 @@ export async function openSwarm(purpose: string, redisUrl?: string): Promise<Swa
       BATON_OPS_PORT: '0',
       BATON_SW4RM_PORT: String(port),
       BATON_LOG_LEVEL: 'debug',
+      ...more,
     },
   })
   await system.start('auditor')

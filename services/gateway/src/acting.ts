@@ -1,6 +1,7 @@
 // Who acts in a request, and for which tenant: whatever the request asks of Postgres is asked for that one.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Author, Reader } from '@baton/engine'
+import { DEFAULT_TENANT } from '@baton/ledger'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Access } from './api-keys.ts'
 
@@ -24,6 +25,10 @@ export function authorOf(request: FastifyRequest): Author {
   const { operator: sentBy, tenant } = keyOf(request)
   return { sentBy, tenant }
 }
+
+/** Whose the ids of other protocols are: each tenant has its own, and the default one those without a name. */
+export const idOwner = ({ tenant }: Pick<Access, 'tenant'>): string | undefined =>
+  tenant === DEFAULT_TENANT ? undefined : tenant
 
 const acting = new AsyncLocalStorage<string>()
 

@@ -190,13 +190,14 @@ export function createGateway(options: GatewayOptions): Gateway {
   const refusals = createRefusalRecorder({ pool, logger })
   const readings = createReadingRecorder({ pool })
   const readers = createStreamReaders({ pool, logger, ...(limits.readers ?? READER_BOUNDS) })
-  const { tokens, authentication } = authenticationOf(options, pool)
+  const { tokens, authenticate, authentication } = authenticationOf(options, pool)
   const inner = [createLevelRecorder({ pool, metrics, logger }), refusals, readers, tokens]
   const readiness = readinessOf(audit, pool)
   const calls = callsOf(options)
   const shares = sharesOf(options)
   const sending = sendingOf({ options, pool, submitter, refusals, shares })
   const own = { options: options.session, pool, remote, metrics }
+  const beside = { authenticate, readings, options, remote }
   const session = createSession({ ...sending, ...foreignOf(options), ...own })
   const { server, routes } = createServer({
     authentication,
@@ -242,7 +243,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       await remote?.start()
       url = await listen(server, options)
       logger.info({ event: 'gateway.listening', url })
-      sw4rm = await sw4rmOf({ ...sending, readings, options, pool: tenantPool, remote })
+      sw4rm = await sw4rmOf({ ...sending, ...beside, pool: tenantPool })
       await session.start()
       await tellUnknownTenants({ pool, apiKeys, logger })
       if (eraseToken !== undefined) await replay.start()

@@ -17,6 +17,10 @@ export function foreignUuid(protocol: string, kind: string, id: string): string 
   return shaped.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
+/** A kind of thing whose ids each owner has for itself: two owners' same text is two things. */
+export const kindOf = (kind: string, owner: string | undefined): string =>
+  owner === undefined ? kind : `${kind} of ${owner}`
+
 /**
  * Whether the message itself came in by the protocol. What agents hand on afterwards keeps the reference of what began their
  * task, and is told from it by the subtask that each of them has completed.

@@ -1,12 +1,12 @@
 // Which task a message of the Handoffs API belongs to, and what it may cost there: one line of handoffs at a time.
-import { DEFAULT_TENANT } from '@baton/ledger'
 import { randomUUID } from 'node:crypto'
 import { ProblemError } from '@baton/http/server'
 import { HANDOFFS_API } from '@baton/protocol/dialects/handoffs-api'
 import type { Placement } from '@baton/protocol/dialects/handoffs-api'
-import { foreignUuid } from '@baton/protocol/dialects/foreign-id'
+import { foreignUuid, kindOf } from '@baton/protocol/dialects/foreign-id'
 import { findTaskBudget, lockTaskBudget } from '@baton/store'
 import type { Database, ForeignHandoff, NewHandoff, Pool } from '@baton/store'
+import { idOwner } from '../acting.ts'
 
 export interface Placed extends Placement {
   /** The trace that the task, or else the parent, has had since its beginning. */
@@ -37,11 +37,7 @@ export async function placeMessage(
   const named =
     sourceTaskId === null
       ? parent?.taskId
-      : foreignUuid(
-          HANDOFFS_API,
-          tenant === DEFAULT_TENANT ? 'task' : `task of ${tenant}`,
-          sourceTaskId,
-        )
+      : foreignUuid(HANDOFFS_API, kindOf('task', idOwner({ tenant })), sourceTaskId)
   const known = named === undefined ? undefined : await findTaskBudget(pool, named)
   const traceparent = known?.traceparent ?? parent?.traceparent
   const own = { ...ownTask(budgetMicroUSD), depth, traceparent }

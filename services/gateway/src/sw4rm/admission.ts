@@ -1,13 +1,12 @@
 // Who may send a message at all: a call is refused by its metadata, before a byte of its message is read, and what is
 // admitted arrives soon. Nobody without a key takes memory here, and nobody with one takes much.
-import { DEFAULT_TENANT } from '@baton/ledger'
 import { ServerInterceptingCall } from '@grpc/grpc-js'
 import type { Metadata, ServerInterceptor } from '@grpc/grpc-js'
 import { ProblemError } from '@baton/http/server'
 import type { SocketLimit } from '@baton/http/sockets'
 import type { Logger } from '@baton/runtime'
-import { identify } from '../api-keys.ts'
-import type { Access, ApiKey } from '../api-keys.ts'
+import type { Access } from '../api-keys.ts'
+import type { Authenticate } from '../authenticate.ts'
 import { keyWithScope } from '../request-context.ts'
 import { rateLimited } from '../server.ts'
 import { openCallRecord } from './call-record.ts'
@@ -15,7 +14,8 @@ import type { Methods } from './calls.ts'
 import type { MethodName } from './wire.ts'
 
 export interface CallBounds {
-  readonly apiKeys: ReadonlyMap<string, ApiKey>
+  /** Whose call it is: as over HTTP. */
+  readonly authenticate: Authenticate
   /** Calls per minute and API key. */
   readonly rateMax: number
 }
@@ -27,8 +27,8 @@ interface AdmissionParts extends CallBounds {
 }
 
 export interface Admission {
-  /** Whose call it is; throws where they may not call this. */
-  keyOf(name: MethodName, metadata: Metadata): Access
+  /** Whose call it is that came in with this metadata, and was admitted. */
+  keyOf(metadata: Metadata): Access
   readonly interceptor: ServerInterceptor
 }
 
@@ -38,25 +38,26 @@ const ARRIVING_PER_KEY_MAX = 128
 const ARRIVAL_MS = 15_000
 
 export function createAdmission(parts: AdmissionParts): Admission {
-  const { apiKeys, rateMax, methods, sockets, logger } = parts
+  const { authenticate, rateMax, methods, sockets, logger } = parts
   const count = createCounter(rateMax)
   const arriving = createArrivals()
+  const admitted = new WeakMap<Metadata, Access>()
 
-  function keyOf(name: MethodName, metadata: Metadata): Access {
+  /** Throws where they may not call this. */
+  async function identify(name: MethodName, metadata: Metadata): Promise<Access> {
     const authorization = metadata.get('authorization')[0]?.toString()
-    const key = keyWithScope(identify(apiKeys, authorization, Date.now()), methods[name].scope)
-    // The ids of this protocol name one handoff each, whoever says them.
-    if (key.tenant !== DEFAULT_TENANT) throw TENANT_REFUSED
-    return key
+    return keyWithScope(await authenticate(authorization), methods[name].scope)
   }
 
   const interceptor: ServerInterceptor = ({ path }, call) => {
     const name = path.slice(path.lastIndexOf('/') + 1) as MethodName
     let arrived = () => {}
+    let isOver = false
     return new ServerInterceptingCall(call, {
       start: (next) =>
         next({
-          onReceiveMetadata(metadata, pass) {
+          // What comes after the metadata waits until it is passed on.
+          async onReceiveMetadata(metadata, pass) {
             const refuse = (error: unknown, apiKeyId?: string) => {
               const address = call.getConnectionInfo().remoteAddress
               const record = openCallRecord(name, { metadata, address, logger })
@@ -65,7 +66,8 @@ export function createAdmission(parts: AdmissionParts): Admission {
             }
             let key: Access | undefined
             try {
-              key = keyOf(name, metadata)
+              key = await identify(name, metadata)
+              if (isOver) return
               sockets.authenticated(call.getConnectionInfo())
               count(key.id)
               arrived = arriving.begin(key.id, () => {
@@ -74,19 +76,31 @@ export function createAdmission(parts: AdmissionParts): Admission {
                 setImmediate(() => sockets.close(call.getConnectionInfo()))
               })
             } catch (error) {
-              return refuse(error, key?.id)
+              if (!isOver) refuse(error, key?.id)
+              return
             }
+            admitted.set(metadata, key)
             pass(metadata)
           },
           onReceiveHalfClose(pass) {
             arrived()
             pass()
           },
-          onCancel: () => arrived(),
+          onCancel() {
+            isOver = true
+            arrived()
+          },
         }),
     })
   }
-  return { keyOf, interceptor }
+  return {
+    keyOf(metadata) {
+      const key = admitted.get(metadata)
+      if (key === undefined) throw new TypeError('only what was admitted is answered')
+      return key
+    },
+    interceptor,
+  }
 }
 
 /** Which messages are under way: `begin` answers what ends one, and calls `late` where nothing has in time. Throws 503 for too many. */
@@ -102,7 +116,9 @@ function createArrivals() {
         if (isOver) return
         isOver = true
         clearTimeout(timer)
-        counts.set(keyId, (counts.get(keyId) ?? 1) - 1)
+        const left = (counts.get(keyId) ?? 1) - 1
+        if (left === 0) counts.delete(keyId)
+        else counts.set(keyId, left)
       }
       const timer = setTimeout(() => {
         end()
@@ -121,13 +137,6 @@ const ARRIVING_TOO_MANY = new ProblemError({
   headers: { 'retry-after': '1' },
 })
 
-const TENANT_REFUSED = new ProblemError({
-  status: 403,
-  code: 'BATON_TENANT_REFUSED',
-  detail: 'this protocol is spoken with the default tenant alone',
-  fix: 'Send and claim over /v2, or over /api.',
-})
-
 const TOO_SLOW = new ProblemError({
   status: 408,
   code: 'BATON_REQUEST_TOO_SLOW',
@@ -135,7 +144,9 @@ const TOO_SLOW = new ProblemError({
   fix: `Send the whole message within ${ARRIVAL_MS / 1000} s.`,
 })
 
-/** Throws 429 for the calls of a key beyond so many in one minute; keys are as many as there are settings for. */
+const COUNTED_MAX = 10_000
+
+/** Throws 429 for the calls of a key beyond so many in one minute. Who called in an earlier minute is forgotten when there are many. */
 function createCounter(rateMax: number): (keyId: string) => void {
   const counts = new Map<string, { readonly minute: number; calls: number }>()
   return (keyId) => {
@@ -144,6 +155,8 @@ function createCounter(rateMax: number): (keyId: string) => void {
     const counted = known?.minute === minute ? known : { minute, calls: 0 }
     counted.calls += 1
     counts.set(keyId, counted)
+    if (counts.size > COUNTED_MAX)
+      for (const [id, { minute: last }] of counts) if (last !== minute) counts.delete(id)
     if (counted.calls > rateMax) throw rateLimited(60_000 - (performance.now() % 60_000))
   }
 }

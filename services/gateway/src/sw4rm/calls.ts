@@ -53,7 +53,7 @@ export const asCall =
     call.sendMetadata(record.headers)
     let caller: Access | undefined
     const work = async () => {
-      const key = admission.keyOf(name, call.metadata)
+      const key = admission.keyOf(call.metadata)
       caller = key
       if (call.request === MALFORMED) throw NO_MESSAGE
       const { span, isTraced } = record

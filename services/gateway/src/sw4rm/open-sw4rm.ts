@@ -3,6 +3,7 @@ import type { ReadingRecorder } from '@baton/engine'
 import type { ContextMode } from '@baton/protocol/dialects/sw4rm'
 import { createScanner } from '@baton/safety'
 import type { Pool } from '@baton/store'
+import type { Authenticate } from '../authenticate.ts'
 import type { Sending } from '../dialect.ts'
 import { showCertificateEnd } from '../expiries.ts'
 import { offered } from '../executions/remote-work.ts'
@@ -28,19 +29,20 @@ export interface Sw4rmAround extends Sending {
   readonly options: GatewayOptions
   readonly pool: Pool
   readonly remote: RemoteWork | undefined
+  readonly authenticate: Authenticate
 }
 
 /** Resolves once it listens. */
 export async function openSw4rm(
   own: Sw4rmOptions,
-  { options, pool, remote, ...sending }: Sw4rmAround,
+  { options, pool, remote, authenticate, ...sending }: Sw4rmAround,
 ): Promise<Sw4rmServer> {
-  const { apiKeys, keyRing, limits, logger, foreign } = options
+  const { keyRing, limits, logger, foreign } = options
   const { scan } = createScanner()
   const server = createSw4rmServer({
     ...own,
     connections: { max: limits.connectionsMax, perAddressMax: limits.connectionsPerAddressMax },
-    bounds: { apiKeys, rateMax: limits.rateMax },
+    bounds: { authenticate, rateMax: limits.rateMax },
     bounded: sending.bounded,
     refusals: sending.refusals,
     methods: createMethods({

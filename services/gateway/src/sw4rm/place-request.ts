@@ -1,10 +1,11 @@
 // Which task a request belongs to, and what it may cost there.
 import { usdFromMicro } from '@baton/protocol'
-import { foreignUuid } from '@baton/protocol/dialects/foreign-id'
+import { foreignUuid, kindOf } from '@baton/protocol/dialects/foreign-id'
 import { SW4RM } from '@baton/protocol/dialects/sw4rm'
 import type { MappedHandoff } from '@baton/protocol/dialects/sw4rm'
 import { findTaskBudget } from '@baton/store'
 import type { Pool } from '@baton/store'
+import { idOwner } from '../acting.ts'
 import type { Caller } from './calls.ts'
 
 type State = MappedHandoff['agentState'] & { readonly traceparent: string }
@@ -16,13 +17,13 @@ type State = MappedHandoff['agentState'] & { readonly traceparent: string }
 export async function placeRequest(
   pool: Pool,
   { agentState }: Pick<MappedHandoff, 'agentState'>,
-  { span, isTraced }: Caller,
+  { key, span, isTraced }: Caller,
 ): Promise<State> {
   const known = await findTaskBudget(pool, agentState.taskId)
   const traceparent = isTraced ? span.traceparent : (known?.traceparent ?? span.traceparent)
   const traced = { ...agentState, traceparent, ...tracestateOf(span) }
   if (known === undefined) return traced
-  if (!known.isIdle) return apart(traced)
+  if (!known.isIdle) return apart(traced, key)
   const { budgetMicroUSD, remainingMicroUSD } = known
   const cost = {
     ...agentState.cost,
@@ -33,9 +34,9 @@ export async function placeRequest(
 }
 
 /** The same as a task of its own. */
-export const apart = (state: State): State => ({
+export const apart = (state: State, key: Caller['key']): State => ({
   ...state,
-  taskId: foreignUuid(SW4RM, 'own task', state.externalRef?.id ?? ''),
+  taskId: foreignUuid(SW4RM, kindOf('own task', idOwner(key)), state.externalRef?.id ?? ''),
 })
 
 const tracestateOf = ({ tracestate }: Caller['span']) =>

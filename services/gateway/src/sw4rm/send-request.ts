@@ -3,7 +3,7 @@ import { createHmac, hash } from 'node:crypto'
 import type { HandoffRequest as EngineRequest, RequireRoom } from '@baton/engine'
 import { buildHandoffMessage } from '@baton/protocol'
 import type { AgentState, KeyRing } from '@baton/protocol'
-import { foreignUuid } from '@baton/protocol/dialects/foreign-id'
+import { foreignUuid, kindOf } from '@baton/protocol/dialects/foreign-id'
 import { routeHandoff, SW4RM, Sw4rmError, toHandoff } from '@baton/protocol/dialects/sw4rm'
 import type { ContextMode, HandoffRequest, MappedHandoff } from '@baton/protocol/dialects/sw4rm'
 import { status } from '@grpc/grpc-js'
@@ -12,8 +12,10 @@ import type { Scanner } from '@baton/safety'
 import type { Logger } from '@baton/runtime'
 import { findHandoff, listLiveAgents } from '@baton/store'
 import type { Pool } from '@baton/store'
+import { idOwner } from '../acting.ts'
 import { placed, requireDeliverable } from '../deliverable.ts'
 import type { Place } from '../deliverable.ts'
+import { requireOwnAgents } from '../own-agents.ts'
 import type { Submission } from '../submission.ts'
 import { requirePlace, TASK_WENT_ON } from '../handoffs-api/place-message.ts'
 import type { Submitted, Submitter } from '../submit.ts'
@@ -46,17 +48,19 @@ export function createSendRequest(parts: SendRequestParts): SendRequest {
   return async (wire, caller) => {
     const request = await withAgent(readRequest(wire), parts.pool)
     const { requestId } = request
-    const first = underWay.get(requestId)
+    const owned = kindOf(requestId, idOwner(caller.key))
+    const first = underWay.get(owned)
     if (first !== undefined) {
       await first.catch(() => undefined)
-      if ((await findKnown(parts.pool, requestId)) !== undefined) throw existsAlready(requestId)
+      if ((await findKnown(parts.pool, requestId, caller)) !== undefined)
+        throw existsAlready(requestId)
     }
     const sending = send(request, caller, parts)
-    underWay.set(requestId, sending)
+    underWay.set(owned, sending)
     try {
       await sending
     } finally {
-      if (underWay.get(requestId) === sending) underWay.delete(requestId)
+      if (underWay.get(owned) === sending) underWay.delete(owned)
     }
     return {}
   }
@@ -67,23 +71,23 @@ async function send(
   caller: Caller,
   parts: SendRequestParts,
 ): Promise<void> {
-  const mapped = mapRequest(request, parts)
+  const mapped = mapRequest(request, caller, parts)
   const state = await placeRequest(parts.pool, mapped, caller)
   const { priority = 2 } = mapped.constraints
   const { tenant } = caller.key
   await parts.requireRoom({ agentType: mapped.targetAgentType, priority, tenant })
   const { handoffId, taskId, traceparent, repeated } = await submit(
     state,
-    apart(state),
+    apart(state, caller.key),
     (agentState) =>
       parts.submitter.submit(submissionOf({ ...mapped, agentState }, caller), undefined),
-  ).catch((error: unknown) => refuseKnown(error, request, parts))
+  ).catch((error: unknown) => refuseKnown(error, { request, caller }, parts))
   if (repeated) throw existsAlready(request.requestId)
   parts.logger.info({ event: 'handoff.queued', handoffId, taskId, traceparent, repeated })
 }
 
-const findKnown = (pool: Pool, requestId: string) =>
-  findHandoff(pool, foreignUuid(SW4RM, 'handoff', requestId))
+const findKnown = (pool: Pool, requestId: string, { key }: Caller) =>
+  findHandoff(pool, foreignUuid(SW4RM, kindOf('handoff', idOwner(key)), requestId))
 
 /** What the state of a request has. */
 const STATE_KEYS: ReadonlySet<string> = new Set(['reason', 'tool_state', 'metadata'])
@@ -106,6 +110,7 @@ const placeInMessage: Place = (pointer) => pointer
 
 function mapRequest(
   request: HandoffRequest,
+  { key }: Caller,
   { keyRing, budgetMicroUSD, contextMode, scan }: SendRequestParts,
 ): MappedHandoff {
   if (!isName(request.requestId)) throw REQUEST_ID_INVALID
@@ -115,11 +120,13 @@ function mapRequest(
     isUnsafe: (texts) => scan({ currentState: { texts } }).decision === 'reject',
     budgetUSD: budgetMicroUSD / 1e6,
     mode: contextMode,
+    owner: idOwner(key),
   })
 }
 
 function submissionOf(mapped: EngineRequest, { key }: Caller): Submission {
   const { agentState, targetAgentType, constraints } = mapped
+  requireOwnAgents(key, agentState.agent.agentId)
   const build = () => buildHandoffMessage(agentState, targetAgentType, constraints)
   requireDeliverable(placed(placeInMessage, build), placeInMessage)
   const id = agentState.externalRef?.id ?? ''
@@ -168,11 +175,11 @@ async function submit(
 // Another spelling of an id may stand for the same handoff.
 async function refuseKnown(
   error: unknown,
-  { requestId }: HandoffRequest,
+  { request: { requestId }, caller }: { readonly request: HandoffRequest; readonly caller: Caller },
   { pool }: SendRequestParts,
 ): Promise<never> {
   if (!(error instanceof BatonError) || !ID_USED.has(error.code)) throw error
-  const known = await findKnown(pool, requestId)
+  const known = await findKnown(pool, requestId, caller)
   throw known === undefined ? error : existsAlready(requestId)
 }
 

@@ -7,7 +7,7 @@ import type { ChannelCredentials } from '@grpc/grpc-js'
 import { createTestCertificate } from '@baton/http/fixtures/test-certificate'
 import { createLogger } from '@baton/runtime'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createApiKey, parseApiKeys } from '../api-keys.ts'
+import { createApiKey, identify, parseApiKeys } from '../api-keys.ts'
 import type { Methods } from './calls.ts'
 import { createSw4rmServer } from './server.ts'
 import type { Sw4rmServer } from './server.ts'
@@ -32,7 +32,10 @@ const serverWith = (tls: typeof files): Sw4rmServer =>
     port: 0,
     connections: { max: 8, perAddressMax: 8 },
     tls,
-    bounds: { apiKeys: parseApiKeys(key.entry), rateMax: 100 },
+    bounds: {
+      authenticate: (given) => identify(parseApiKeys(key.entry), given, Date.now()),
+      rateMax: 100,
+    },
     bounded: (work) => work(),
     refusals: { name: 'none', start: nothing, stop: nothing, refused: nothing },
     methods: { GetHandoffStatus: { scope: 'handoffs:read', answer } } as unknown as Methods,

@@ -3,7 +3,7 @@ import type { AgentState, HandoffConstraints } from '../../agent-state.ts'
 import type { HandoffMessage } from '../../handoff-message.ts'
 import type { Turn } from '../../generated/handoff.ts'
 import type { JsonObject, JsonValue } from '../../json.ts'
-import { cameInBy, foreignUuid } from '../foreign-id.ts'
+import { cameInBy, foreignUuid, kindOf } from '../foreign-id.ts'
 import { contextFrom, deserializeContext, serializeContext } from './handoff-context.ts'
 import type { ContextMode, HandoffContext } from './handoff-context.ts'
 import { handoffRequest } from './handoff-request.ts'
@@ -22,6 +22,8 @@ export interface MappingOptions extends HidingOptions {
   /** SW4RM knows no money, so the task gets this budget. */
   readonly budgetUSD: number
   readonly mode?: ContextMode
+  /** Whose ids these are, where several may use the same. */
+  readonly owner?: string | undefined
 }
 
 /** Everything a sender needs beside the trace. */
@@ -46,15 +48,16 @@ export function toHandoff(request: HandoffRequest, options: MappingOptions): Map
   const subjects = subjectsOf(
     metadata['data_subjects'] ?? jsonOf(known.get('data_subjects') ?? null),
   )
+  const idOf = (kind: string, id: string) => foreignUuid(SW4RM, kindOf(kind, options.owner), id)
   return {
     targetAgentType: toAgent,
     agentState: {
-      taskId: foreignUuid(SW4RM, 'task', named ?? requestId),
-      handoffId: foreignUuid(SW4RM, 'handoff', requestId),
+      taskId: idOf('task', named ?? requestId),
+      handoffId: idOf('handoff', requestId),
       agent: {
         agentId: fromAgent,
         agentVersion: UNKNOWN_VERSION,
-        executionId: foreignUuid(SW4RM, 'execution', requestId),
+        executionId: idOf('execution', requestId),
       },
       taskDescription: 'INITIAL',
       completedSubtasks: [],
