@@ -2,7 +2,17 @@
 import { execFile, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import {
+  copyFile,
+  chmod,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -11,6 +21,7 @@ import { holderOf, isAlive } from '@baton/infra/lock'
 import type { Holder } from '@baton/infra/lock'
 import { commandLine, endProcess, settles } from '../server-process.ts'
 import type { EndStep } from '../server-process.ts'
+import type { ServerTls } from '../server-tls.ts'
 import type { ServerProcess } from '../shared-instance.ts'
 import { giveTo } from './account.ts'
 import type { Account } from './account.ts'
@@ -91,9 +102,18 @@ async function removeDrafts(home: string): Promise<void> {
   await Promise.allSettled(left.map((name) => rm(join(home, name), { recursive: true })))
 }
 
+interface LaunchOptions {
+  readonly port: number
+  readonly tls: ServerTls | undefined
+}
+
 /** Starts the server and waits until it accepts connections. */
-export async function launch(paths: ServerPaths, port: number): Promise<ServerProcess> {
-  const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+export async function launch(
+  paths: ServerPaths,
+  { port, tls }: LaunchOptions,
+): Promise<ServerProcess> {
+  const all = { ...SETTINGS, ...(tls === undefined ? {} : await prepareTls(paths, tls)) }
+  const settings = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const log = await open(join(paths.home, 'server.log'), 'w')
   const child = spawn(
     join(paths.bin, 'postgres'),
@@ -104,6 +124,34 @@ export async function launch(paths: ServerPaths, port: number): Promise<ServerPr
   await started(child, paths)
   child.unref()
   return { ...holderOf(child.pid), port }
+}
+
+/** Everybody but the superuser of this machine speaks TLS and shows a certificate, besides the password. */
+const ACCESS = `
+host    all postgres 127.0.0.1/32 scram-sha-256
+hostssl all all      127.0.0.1/32 scram-sha-256 clientcert=verify-ca
+`
+
+/** Copies of the files for the server's account, which may reach no other place; answers the settings that name them. */
+async function prepareTls({ home, account }: ServerPaths, tls: ServerTls) {
+  const folder = join(home, 'tls')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await giveTo(account, folder)
+  const own = async (name: string, write: (path: string) => Promise<void>): Promise<string> => {
+    const path = join(folder, name)
+    await rm(path, { force: true })
+    await write(path)
+    await chmod(path, 0o600)
+    await giveTo(account, path)
+    return path
+  }
+  return {
+    ssl: 'on',
+    ssl_cert_file: await own('server.crt', (path) => copyFile(tls.certificateFile, path)),
+    ssl_key_file: await own('server.key', (path) => copyFile(tls.keyFile, path)),
+    ssl_ca_file: await own('ca.crt', (path) => copyFile(tls.authorityFile, path)),
+    hba_file: await own('pg_hba.conf', (path) => writeFile(path, ACCESS)),
+  }
 }
 
 async function started(child: ChildProcess, paths: ServerPaths): Promise<void> {
@@ -134,17 +182,23 @@ export async function runningServer(home: string): Promise<ServerProcess | null>
   return { ...holder, port }
 }
 
+const ANSWERS: Readonly<Record<string, Spoken>> = { N: 'plain text', S: 'TLS' }
+type Spoken = 'plain text' | 'TLS'
+
 /** True when a Postgres answers on the port within two seconds. */
-export async function answers(port: number): Promise<boolean> {
+export const answers = async (port: number): Promise<boolean> => (await spokenOn(port)) !== null
+
+/** What the Postgres on the port offers; null where none answers within two seconds. */
+export async function spokenOn(port: number): Promise<Spoken | null> {
   return await new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port }, () => socket.write(SSL_REQUEST))
-    const finish = (answer: boolean) => {
+    const finish = (answer: Spoken | null) => {
       socket.destroy()
       resolve(answer)
     }
-    socket.setTimeout(PROBE_MAX_MS, () => finish(false))
-    socket.once('error', () => finish(false))
-    socket.once('data', (bytes) => finish(bytes[0] === 0x4e || bytes[0] === 0x53))
+    socket.setTimeout(PROBE_MAX_MS, () => finish(null))
+    socket.once('error', () => finish(null))
+    socket.once('data', (bytes) => finish(ANSWERS[bytes.toString('latin1')] ?? null))
   })
 }
 

@@ -8,11 +8,21 @@ import { readSecret, writeNewSecret } from '../secret-files.ts'
 import { freePort } from '../ports.ts'
 import { discardInstance, joinInstance } from '../shared-instance.ts'
 import type { Engine, ServerProcess } from '../shared-instance.ts'
+import { otherSpoken } from '../server-tls.ts'
+import type { ServerTls } from '../server-tls.ts'
 import { serverAccount } from './account.ts'
 import type { Account } from './account.ts'
 import { runnableBinaries } from './binaries.ts'
 import { outsideHomes, serverHome } from './home.ts'
-import { abortServer, answers, initialise, launch, runningServer, stopServer } from './server.ts'
+import {
+  abortServer,
+  answers,
+  initialise,
+  launch,
+  runningServer,
+  spokenOn,
+  stopServer,
+} from './server.ts'
 import type { ServerPaths } from './server.ts'
 import { clearStaleLock } from './stale-lock.ts'
 
@@ -28,6 +38,8 @@ export interface PostgresOptions {
   readonly mayBeNew?: boolean
   /** Delete the data when the last user leaves. For tests. */
   readonly temporary?: boolean
+  /** With it everybody but the superuser speaks TLS and shows a certificate. */
+  readonly tls?: ServerTls | undefined
   /** Told, in words for a person, what is waited for and what was ended. */
   readonly tell?: (words: string) => void
   readonly logger: Pick<Logger, 'info' | 'warn'>
@@ -60,11 +72,17 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   const { home, port } = membership.details
   const password = await readSecret(secretPath)
   if (password === null) throw passwordLost(secretPath, home)
+  const wanted = options.tls === undefined ? 'plain text' : 'TLS'
+  const spoken = await spokenOn(port)
+  if (spoken !== null && spoken !== wanted) {
+    await membership.leave()
+    throw otherSpoken(TITLE, wanted)
+  }
   options.logger.info({ event: 'postgres.ready', port, home, source: membership.source })
   return {
     port,
     home,
-    superuserUrl: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+    superuserUrl: `postgres://postgres:${password}@127.0.0.1:${port}/postgres${options.tls === undefined ? '' : '?sslmode=verify-full'}`,
     source: membership.source,
     stop: () => membership.leave(),
   }
@@ -118,7 +136,8 @@ async function startServer(
   await clearStaleLock(home)
   const paths = { home, account, bin: await runnableBinaries(account) }
   await prepareData(paths, secretPath, options)
-  return { home, ...(await launchOnFreePort(paths, options.port ?? previous?.port)) }
+  const preferred = options.port ?? previous?.port
+  return { home, ...(await launchOnFreePort(paths, { preferred, tls: options.tls })) }
 }
 
 async function homeOf(
@@ -154,9 +173,16 @@ async function prepareData(
 }
 
 /** Another process may take the port between the choice and the start, so a failed start tries another one. */
-async function launchOnFreePort(paths: ServerPaths, preferred: number | undefined) {
+async function launchOnFreePort(
+  paths: ServerPaths,
+  {
+    preferred,
+    tls,
+  }: { readonly preferred: number | undefined; readonly tls: ServerTls | undefined },
+) {
   return pRetry(
-    async (attempt) => launch(paths, await freePort(attempt === 1 ? preferred : undefined)),
+    async (attempt) =>
+      launch(paths, { port: await freePort(attempt === 1 ? preferred : undefined), tls }),
     {
       retries: START_ATTEMPTS_MAX - 1,
       minTimeout: 200,

@@ -3,10 +3,12 @@ import { spawn } from 'node:child_process'
 import { open, readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
 import { transient } from '@baton/runtime'
 import { holderOf, isAlive } from '@baton/infra/lock'
 import type { Holder } from '@baton/infra/lock'
 import { commandLine, endProcess, settles } from '../server-process.ts'
+import type { ServerTls } from '../server-tls.ts'
 import type { ServerBinary } from './packages.ts'
 
 /** Loading a large append-only file fits in this. */
@@ -16,6 +18,8 @@ const PROBE_MAX_MS = 2_000
 export interface RedisAddress {
   readonly port: number
   readonly password: string
+  /** Where it speaks TLS alone, and who connects shows a certificate. */
+  readonly tls?: ServerTls | undefined
 }
 
 /** Starts the server detached and waits until it answers. */
@@ -50,12 +54,26 @@ export async function launchRedis(
 export async function runningRedis(dir: string): Promise<(RedisAddress & Holder) | null> {
   const pid = Number(await readFile(join(dir, 'redis.pid'), 'utf8').catch(() => ''))
   const settings = await readFile(settingsPath(dir), 'utf8').catch(() => '')
-  const port = Number(/^port (\d+)$/m.exec(settings)?.[1])
-  const password = /^requirepass (\S+)$/m.exec(settings)?.[1]
+  const read = (name: string): string | undefined =>
+    new RegExp(`^${name} "?(.+?)"?$`, 'm').exec(settings)?.[1]
+  const tls = tlsOf(read)
+  const port = Number(read(tls === undefined ? 'port' : 'tls-port'))
+  const password = read('requirepass')
   if (!pid || !port || password === undefined) return null
   const holder = holderOf(pid)
   if (!isAlive(holder) || !isOn(dir, port, await commandLine(pid))) return null
-  return { ...holder, port, password }
+  return { ...holder, port, password, tls }
+}
+
+function tlsOf(read: (name: string) => string | undefined): ServerTls | undefined {
+  const [certificateFile, keyFile, authorityFile] = [
+    read('tls-cert-file'),
+    read('tls-key-file'),
+    read('tls-ca-cert-file'),
+  ]
+  if (certificateFile === undefined || keyFile === undefined || authorityFile === undefined)
+    return undefined
+  return { certificateFile, keyFile, authorityFile }
 }
 
 /** Names its settings while it starts and its port afterwards; another Redis with the same id does neither. */
@@ -64,10 +82,14 @@ const isOn = (dir: string, port: number, command: string): boolean =>
   (command.includes(settingsPath(dir)) || new RegExp(`:${port}\\b`).test(command))
 
 /** True when a Redis on the port accepts the password within two seconds. */
-export async function answers({ port, password }: RedisAddress): Promise<boolean> {
+export async function answers({ port, password, tls }: RedisAddress): Promise<boolean> {
+  const material = tls && (await readTls(tls))
   return await new Promise((resolve) => {
     let heard = ''
-    const socket = connect({ host: '127.0.0.1', port }, () =>
+    const address = { host: '127.0.0.1', port }
+    const socket =
+      material === undefined ? connect(address) : connectTls({ ...address, ...material })
+    socket.once(material === undefined ? 'connect' : 'secureConnect', () =>
       socket.write(`AUTH ${password}\r\nPING\r\n`),
     )
     const finish = (answer: boolean) => {
@@ -85,6 +107,14 @@ export async function answers({ port, password }: RedisAddress): Promise<boolean
   })
 }
 
+/** Whoever asks whether it answers shows the server's own certificate, which is of the same authority. */
+async function readTls({ certificateFile, keyFile, authorityFile }: ServerTls) {
+  const [cert, key, ca] = await Promise.all(
+    [certificateFile, keyFile, authorityFile].map((path) => readFile(path)),
+  )
+  return { cert, key, ca }
+}
+
 /** SIGTERM lets it finish writing its append-only file; it is woken first, in case it is paused. */
 export async function stopRedis(server: Holder): Promise<void> {
   await endProcess(server, [
@@ -96,10 +126,10 @@ export async function stopRedis(server: Holder): Promise<void> {
 
 const settingsPath = (dir: string): string => join(dir, 'redis.conf')
 
-function settingsText(dir: string, { port, password }: RedisAddress): string {
+function settingsText(dir: string, { port, password, tls }: RedisAddress): string {
   return [
     'bind 127.0.0.1',
-    `port ${port}`,
+    ...(tls === undefined ? [`port ${port}`] : tlsSettings(port, tls)),
     `requirepass ${password}`,
     `dir "${dir}"`,
     `pidfile "${join(dir, 'redis.pid')}"`,
@@ -112,6 +142,15 @@ function settingsText(dir: string, { port, password }: RedisAddress): string {
     '',
   ].join('\n')
 }
+
+const tlsSettings = (port: number, tls: ServerTls): readonly string[] => [
+  'port 0',
+  `tls-port ${port}`,
+  `tls-cert-file "${tls.certificateFile}"`,
+  `tls-key-file "${tls.keyFile}"`,
+  `tls-ca-cert-file "${tls.authorityFile}"`,
+  'tls-auth-clients yes',
+]
 
 async function startFailed(dir: string) {
   const log = await readFile(join(dir, 'server.log'), 'utf8').catch(() => '')

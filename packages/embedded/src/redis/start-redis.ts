@@ -9,6 +9,8 @@ import { readSecret, writeNewSecret } from '../secret-files.ts'
 import { freePort } from '../ports.ts'
 import { discardInstance, joinInstance } from '../shared-instance.ts'
 import type { Engine, ServerProcess } from '../shared-instance.ts'
+import { otherSpoken } from '../server-tls.ts'
+import type { ServerTls } from '../server-tls.ts'
 import { unpackedServer, unpackFromDistribution } from './packages.ts'
 import type { ServerBinary } from './packages.ts'
 import { answers, launchRedis, runningRedis, stopRedis } from './server.ts'
@@ -40,6 +42,8 @@ export interface RedisOptions extends FindOptions {
   readonly dir: string
   /** Delete the data when the last user leaves. For tests. */
   readonly temporary?: boolean
+  /** With it everybody speaks TLS and shows a certificate. */
+  readonly tls?: ServerTls | undefined
   /** Told, in words for a person, what is waited for and what was ended. */
   readonly tell?: (words: string) => void
 }
@@ -79,10 +83,14 @@ export async function startRedis(options: RedisOptions): Promise<RunningRedis | 
   const membership = await joinInstance(`${dir}.json`, redisEngine({ ...options, dir }, found), {
     tell: options.tell,
   })
-  const { port, password, pid, source } = membership.details
+  const { port, password, pid, source, tls } = membership.details
+  if ((tls === undefined) !== (options.tls === undefined)) {
+    await membership.leave()
+    throw otherSpoken(TITLE, options.tls === undefined ? 'plain text' : 'TLS')
+  }
   options.logger.info({ event: 'redis.ready', port, source, joined: membership.source })
   return {
-    url: `redis://:${password}@127.0.0.1:${port}`,
+    url: `${tls === undefined ? 'redis' : 'rediss'}://:${password}@127.0.0.1:${port}`,
     source,
     pid,
     stop: () => membership.leave(),
@@ -147,7 +155,7 @@ function redisEngine(options: RedisOptions, found: FoundRedis): Engine<RedisDeta
       return server === null ? null : { ...server, source: found.source }
     },
     answers,
-    start: (previous) => startServer(dir, found, previous),
+    start: (previous) => startServer(options, found, previous),
     stop: async () => {
       await stopOn(dir)
       if (temporary) await rm(dir, { recursive: true, force: true })
@@ -165,12 +173,12 @@ async function stopOn(dir: string): Promise<void> {
 }
 
 async function startServer(
-  dir: string,
+  { dir, tls }: RedisOptions,
   found: FoundRedis,
   previous: RedisDetails | null,
 ): Promise<RedisDetails> {
   await mkdir(dir, { recursive: true, mode: 0o700 })
-  const address = { port: await freePort(previous?.port), password: await passwordOf(dir) }
+  const address = { port: await freePort(previous?.port), password: await passwordOf(dir), tls }
   return { ...address, source: found.source, ...(await launchRedis(found, dir, address)) }
 }
 
