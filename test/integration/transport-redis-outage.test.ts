@@ -189,7 +189,7 @@ describeWith('a Redis of its own', await startOwnRedis(), (redis) => {
 
   it('is judged by what it says about itself', async () => {
     const unsafe = async () =>
-      (await checkRedisSafety(redis.url))
+      (await checkRedisSafety(redis))
         .filter((finding) => finding.severity === 'unsafe')
         .map((finding) => finding.code)
     expect(await unsafe()).toEqual([])
@@ -201,7 +201,7 @@ describeWith('a Redis of its own', await startOwnRedis(), (redis) => {
   })
 
   it('reports a Redis that cannot be asked as a transient error', async () => {
-    await expect(checkRedisSafety('redis://127.0.0.1:1')).rejects.toMatchObject({
+    await expect(checkRedisSafety({ url: 'redis://127.0.0.1:1' })).rejects.toMatchObject({
       kind: 'transient',
       code: 'BATON_QUEUE_UNAVAILABLE',
     })

@@ -1,12 +1,13 @@
 // Refuses to work on servers that may lose what they acknowledged, unless told to by name.
 import { codeOf, every } from '@baton/runtime'
-import type { Life, Logger, Periodic, Service } from '@baton/runtime'
+import type { Life, Logger, Periodic, Service, Tls } from '@baton/runtime'
 import { createPool, requireSafePostgres } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 
 interface SafeServersParts {
   readonly databaseUrl: string
   readonly redisUrl?: string | undefined
+  readonly tls?: Tls | undefined
   readonly settings: {
     readonly BATON_ALLOW_UNSAFE_POSTGRES: boolean
     readonly BATON_ALLOW_UNSAFE_REDIS?: boolean
@@ -101,7 +102,13 @@ interface Check {
   run(allowUnsafe: boolean): Promise<readonly object[]>
 }
 
-function checksOf({ databaseUrl, redisUrl, settings, logger }: SafeServersParts): readonly Check[] {
+function checksOf({
+  databaseUrl,
+  redisUrl,
+  tls,
+  settings,
+  logger,
+}: SafeServersParts): readonly Check[] {
   const postgres: Check = {
     server: 'postgres',
     allowUnsafe: settings.BATON_ALLOW_UNSAFE_POSTGRES,
@@ -126,7 +133,7 @@ function checksOf({ databaseUrl, redisUrl, settings, logger }: SafeServersParts)
     allowUnsafe: settings.BATON_ALLOW_UNSAFE_REDIS === true,
     async run(allowUnsafe) {
       const { requireSafeRedis } = await import('@baton/transport')
-      const findings = await requireSafeRedis(redisUrl, { allowUnsafe })
+      const findings = await requireSafeRedis({ url: redisUrl, tls }, { allowUnsafe })
       const advice = findings.filter(({ severity }) => severity !== 'unsafe')
       if (!isAdvised)
         for (const { code, message } of advice)

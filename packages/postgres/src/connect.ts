@@ -2,6 +2,7 @@
 import pg from 'pg'
 import type { Compilable } from 'kysely'
 import { BatonError, permanent, transient } from '@baton/runtime'
+import { secureConnection } from './secure-connection.ts'
 
 /** A pool or one connection inside a transaction; every statement takes it first. */
 export interface Database {
@@ -171,7 +172,7 @@ function openPool(traits: DatabaseTraits, options: PoolOptions): Pool {
     ...(options.role === undefined ? [] : [`role=${options.role}`]),
   ]
   const pool = new pg.Pool({
-    connectionString: options.url,
+    ...secureConnection(options.url),
     application_name: options.applicationName,
     max: connectionsMax,
     connectionTimeoutMillis: 2_000,

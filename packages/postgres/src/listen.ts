@@ -1,5 +1,6 @@
 // Hears a NOTIFY. Only a hint: whoever listens also polls, so a lost one costs time, not work.
 import pg from 'pg'
+import { secureConnection } from './secure-connection.ts'
 
 export interface Listener {
   close(): Promise<void>
@@ -16,6 +17,7 @@ const PING_MS = 5_000
 
 /** Listens on a connection of its own and reconnects for ever, until closed. */
 export function listen({ url, channel, onWake }: ListenOptions): Listener {
+  const connecting = secureConnection(url)
   let closed = false
   let client: pg.Client | undefined
   let timer: NodeJS.Timeout | undefined
@@ -29,7 +31,7 @@ export function listen({ url, channel, onWake }: ListenOptions): Listener {
 
   async function open(): Promise<void> {
     const next = new pg.Client({
-      connectionString: url,
+      ...connecting,
       application_name: 'baton-listener',
       connectionTimeoutMillis: 2_000,
       query_timeout: 2_000,

@@ -4,13 +4,14 @@ import { fileURLToPath } from 'node:url'
 import type { Migration } from 'kysely/migration'
 import pg from 'pg'
 import { permanent } from '@baton/runtime'
+import { secureConnection } from './secure-connection.ts'
 
 /** A superuser's (or database creator's) connection. */
 export type Admin = pg.Client
 
 /** Connects for as long as `work` takes. */
 export async function withAdmin(url: string, work: (admin: Admin) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  const client = new pg.Client({ ...secureConnection(url), connectionTimeoutMillis: 5_000 })
   await client.connect()
   try {
     await work(client)
@@ -87,7 +88,7 @@ export async function applyMigrations(options: MigrateOptions): Promise<readonly
   const { Migrator } = await import('kysely/migration')
   const { url, folder, name, role, migrationTableSchema } = options
   const session = role === undefined ? {} : { options: `-c role=${role}` }
-  const pool = new pg.Pool({ connectionString: url, max: 1, ...session })
+  const pool = new pg.Pool({ ...secureConnection(url), max: 1, ...session })
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
   try {
     const getMigrations = async (): Promise<Record<string, Migration>> =>

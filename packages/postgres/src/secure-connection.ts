@@ -1,55 +1,40 @@
-// What travels between machines is encrypted, and to whom is known: by the URL, by the authority of the settings, or
-// not at all where plain text was allowed by name.
-import { readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
+// How a database URL says that a connection is encrypted and to whom, which the driver would read otherwise: every mode
+// that encrypts verifies chain and name, and nothing reaches another machine in plain text that was not asked for.
 import pg from 'pg'
-import { permanent } from '@baton/runtime'
-
-/** PEM, as it stands in files now. */
-interface Material {
-  readonly ca: string | undefined
-  readonly cert: string | undefined
-  readonly key: string | undefined
-}
-
-/** What a process trusts and shows, asked anew for every connection. */
-export interface Trust {
-  readonly allowPlaintext: boolean
-  material(): Material
-}
+import { isLoopback, permanent } from '@baton/runtime'
+import { contextOf } from './tls-context.ts'
 
 /** How a client connects, as the driver takes it. */
 type Connecting = Pick<pg.ClientConfig, 'connectionString' | 'ssl'>
 
-const NOTHING: Material = { ca: undefined, cert: undefined, key: undefined }
-export const NO_TRUST: Trust = { allowPlaintext: false, material: () => NOTHING }
-
 /**
- * Takes from the URL what concerns TLS, because the driver lets it replace everything else, and answers how to connect.
- * Every mode that encrypts verifies the chain and the name; `no-verify`, which verifies nothing, counts as plain text. Throws
- * BATON_PLAINTEXT_REFUSED where that would reach another machine, and BATON_DATABASE_URL_INVALID.
+ * Reads `sslmode`, `sslrootcert`, `sslcert` and `sslkey` of the URL; the driver is told none of them, because it lets them
+ * replace everything else. The files are read for each connection. Without `sslmode` only this machine is spoken to in plain
+ * text. Throws BATON_PLAINTEXT_REFUSED, BATON_DATABASE_URL_INVALID and BATON_TLS_INVALID.
  */
-export function secureConnection(url: string, trust: Trust = NO_TRUST): Connecting {
+export function secureConnection(url: string): Connecting {
   const { connectionString, parameters } = separate(url)
-  const mode = modeOf(parameters)
-  // The driver knows where it would connect, with all that it reads besides the URL.
-  const { host } = new pg.Client({ connectionString, ssl: false })
-  const isNear = host.startsWith('/') || isLoopback(host)
   const { sslrootcert, sslcert, sslkey } = parameters
-  const isAsked = (sslrootcert ?? sslcert ?? sslkey) !== undefined
-  const isOffered = !isNear && trust.material().ca !== undefined
-  if (mode === 'verified' || (mode === 'unsaid' && (isAsked || isOffered)))
-    return { connectionString, ssl: verifying(trust, parameters) }
-  if (!isNear && !trust.allowPlaintext) throw refused(host, mode)
+  const mode = modeOf(parameters)
+  if (mode === 'disabled') return { connectionString, ssl: false }
   if (mode === 'unverified') return { connectionString, ssl: { rejectUnauthorized: false } }
-  return mode === 'disabled' ? { connectionString, ssl: false } : { connectionString }
-}
-
-/** Names and addresses that no other machine has. */
-function isLoopback(host: string): boolean {
-  const name = host.replace(/^\[|\]$/g, '').toLowerCase()
-  if (isIP(name) === 4) return name.startsWith('127.')
-  return name === '::1' || name === 'localhost' || name.endsWith('.localhost')
+  if (mode === 'unsaid' && (sslrootcert ?? sslcert ?? sslkey) === undefined) {
+    // The driver knows where it would connect, with all that it reads besides the URL.
+    const { host } = new pg.Client({ connectionString, ssl: false })
+    if (isLoopback(host)) return { connectionString }
+    throw refused(host)
+  }
+  const caFile = sslrootcert === 'system' ? undefined : sslrootcert
+  const context = contextOf({ caFile, certFile: sslcert, keyFile: sslkey })
+  return {
+    connectionString,
+    ssl: {
+      rejectUnauthorized: true,
+      get secureContext() {
+        return context()
+      },
+    },
+  }
 }
 
 const PARAMETERS = [
@@ -108,45 +93,7 @@ function unknownMode(name: string, value: string, known: object): never {
   })
 }
 
-/** Read for each connection, so that a new one has what stands in the files by then. Files of the URL go before those of the settings. */
-function verifying(
-  trust: Trust,
-  { sslrootcert, sslcert, sslkey }: Parameters,
-): pg.ClientConfig['ssl'] {
-  const isNamed = sslcert !== undefined || sslkey !== undefined
-  return {
-    rejectUnauthorized: true,
-    get ca() {
-      if (sslrootcert === 'system') return undefined
-      return sslrootcert === undefined ? trust.material().ca : readNamed(sslrootcert)
-    },
-    get cert() {
-      return isNamed ? readNamed(sslcert) : trust.material().cert
-    },
-    get key() {
-      return isNamed ? readNamed(sslkey) : trust.material().key
-    },
-  }
-}
-
-function readNamed(path: string | undefined): string {
-  try {
-    return readFileSync(path ?? '', 'utf8')
-  } catch (cause) {
-    throw permanent(
-      'BATON_DATABASE_URL_INVALID',
-      `a database URL names ${path}, which cannot be read`,
-      {
-        cause,
-        fix: 'Mend sslrootcert, sslcert and sslkey of the URL, or leave them out: BATON_TLS_CA_FILE, BATON_TLS_CERT_FILE and BATON_TLS_KEY_FILE say the same.',
-      },
-    )
-  }
-}
-
-function refused(host: string, mode: Mode) {
-  const how = mode === 'unverified' ? 'without knowing to whom' : 'in plain text'
-  return permanent('BATON_PLAINTEXT_REFUSED', `Postgres at ${host} would be spoken to ${how}`, {
-    fix: 'Add ?sslmode=verify-full to its URL, and name the authority of its certificate in BATON_TLS_CA_FILE where it is none that everybody trusts. BATON_ALLOW_PLAINTEXT=1 allows it all the same.',
+const refused = (host: string) =>
+  permanent('BATON_PLAINTEXT_REFUSED', `Postgres at ${host} would be reached in plain text`, {
+    fix: 'Add sslmode=verify-full to its URL, with sslrootcert=FILE where its authority is none that everybody trusts; sslmode=disable where plain text is meant.',
   })
-}

@@ -9,6 +9,7 @@ export type { Logger } from './logger.ts'
 export { fullJitterMs } from './backoff.ts'
 export { crashPoint } from './crash-point.ts'
 export { createDiskWatch } from './disk-watch.ts'
+export { secureDatabaseUrls } from './database-urls.ts'
 export { every } from './every.ts'
 export type { Periodic } from './every.ts'
 export { replaceFile, syncFolder, writeThrough } from './replace-file.ts'
@@ -38,6 +39,6 @@ export {
   url,
   optionalUrl,
 } from './settings.ts'
-export { createTls, NO_TLS, TLS_SETTINGS, TLS_VERSION_MIN, tlsClients } from './tls.ts'
+export { createTls, NO_TLS, readTls, TLS_SETTINGS, TLS_VERSION_MIN, tlsClients } from './tls.ts'
 export type { Tls, TlsClients, TlsMaterial } from './tls.ts'
 export type { SettingRow, Settings, SettingsSpec } from './settings.ts'

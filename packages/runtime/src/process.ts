@@ -1,6 +1,7 @@
 // The life of every Baton process, from its environment to its exit code: a main.ts says only what runs in it.
 import { createMetrics, exportedLines, measureProcess, startTelemetry } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
+import { secureDatabaseUrls } from './database-urls.ts'
 import { createLogger } from './logger.ts'
 import type { Logger } from './logger.ts'
 import type { PROCESS_SETTINGS } from './process-settings.ts'
@@ -41,7 +42,7 @@ export async function runProcess<Spec extends SettingsSpec & typeof PROCESS_SETT
   { settings: spec, build, stdoutIsData = false }: ProcessOptions<Spec>,
 ): Promise<never> {
   return runCommand(async () => {
-    const settings = readSettings(spec, process.env)
+    const settings = secureDatabaseUrls(readSettings(spec, process.env))
     const own: Settings<typeof PROCESS_SETTINGS> = settings
     const metrics = createMetrics()
     const logLines = exportedLines(process.env, metrics)

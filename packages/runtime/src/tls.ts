@@ -130,6 +130,13 @@ export function createTls(
   return { tls, watch }
 }
 
+/** Reads them once, for commands that end soon. Throws BATON_TLS_INVALID. */
+export const readTls = (settings: Settings<typeof TLS_SETTINGS>): Tls =>
+  createHolder(
+    readMaterial(settings, readTextsNow(settings), new Date()),
+    settings.BATON_ALLOW_PLAINTEXT,
+  ).tls
+
 function createHolder(first: TlsMaterial, allowPlaintext: boolean) {
   const listeners = new Set<() => void>()
   let material = first

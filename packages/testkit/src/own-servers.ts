@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isAlive, startPostgres, startRedis } from '@baton/embedded'
-import type { RunningPostgres, RunningRedis, Unavailable } from '@baton/embedded'
+import type { RunningPostgres, RunningRedis, ServerTls, Unavailable } from '@baton/embedded'
 import { eventually } from './eventually.ts'
 import { REDIS_CACHE, TEST_STATE } from './folders.ts'
 import { quietLogger } from './progress.ts'
@@ -24,9 +24,14 @@ export interface OwnPostgres extends RunningPostgres {
   restart(): Promise<void>
 }
 
-export async function startOwnPostgres(): Promise<OwnPostgres> {
+interface OwnOptions {
+  /** With it everybody speaks TLS and shows a certificate; Postgres' superuser need not. */
+  readonly tls?: ServerTls
+}
+
+export async function startOwnPostgres({ tls }: OwnOptions = {}): Promise<OwnPostgres> {
   const folder = ownFolder()
-  const options = { dataDir: join(folder, 'pg'), logger: quietLogger }
+  const options = { dataDir: join(folder, 'pg'), logger: quietLogger, tls }
   let running = await startPostgres(options)
   const end = async (signal: NodeJS.Signals) => {
     const lines = await readFile(join(running.home, 'data', 'postmaster.pid'), 'utf8')
@@ -60,10 +65,10 @@ export interface OwnRedis extends RunningRedis {
   restart(): Promise<void>
 }
 
-export async function startOwnRedis(): Promise<OwnRedis | Unavailable> {
+export async function startOwnRedis({ tls }: OwnOptions = {}): Promise<OwnRedis | Unavailable> {
   const folder = ownFolder()
   const dir = join(folder, 'redis')
-  const options = { dir, cacheDir: REDIS_CACHE, fetch: true, logger: quietLogger }
+  const options = { dir, cacheDir: REDIS_CACHE, fetch: true, logger: quietLogger, tls }
   const first = await startRedis(options)
   if ('unavailable' in first) return first
   let running: RunningRedis = first

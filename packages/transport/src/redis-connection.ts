@@ -1,5 +1,6 @@
 // How Baton's processes connect to Redis: bounded waits, fast reconnects.
-import { fullJitterMs } from '@baton/runtime'
+import { fullJitterMs, NO_TLS, refusePlaintext } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
 import { Redis } from 'ioredis'
 import type { RedisOptions } from 'ioredis'
 import { PUBLISH_TIMEOUT_MS } from './bullmq-errors.ts'
@@ -41,12 +42,39 @@ export function consumerOptions(wanted: () => boolean) {
 const GREETING_MS = 1_500
 const REPLIES = { replyMapping: 'legacy' } as const
 
+/** Where a Redis is, and what is trusted and shown where its URL begins with `rediss://`. */
+export interface RedisServer {
+  readonly url: string
+  readonly tls?: Tls | undefined
+}
+
+/** Chain and name are verified, with what is trusted when a connection is made. Throws BATON_PLAINTEXT_REFUSED. */
+export function tlsOptions({ url, tls = NO_TLS }: RedisServer): Pick<RedisOptions, 'tls'> {
+  const { protocol, hostname } = new URL(url)
+  if (protocol === 'rediss:') {
+    return {
+      tls: {
+        rejectUnauthorized: true,
+        get secureContext() {
+          return tls.toOwn()
+        },
+      },
+    }
+  }
+  refusePlaintext(tls, {
+    host: hostname,
+    setting: 'BATON_REDIS_URL',
+    encrypted: 'Let it begin with rediss://',
+  })
+  return {}
+}
+
 /**
  * Opens a connection that also leaves a link which is silent from the start: the driver bounds only
  * the connecting and, much later, the silence. Copies of it, as BullMQ makes them, do the same.
  */
-export function openRedis(url: string, options: RedisOptions): Redis {
-  return leaveSilentLinks(new Redis(url, { ...options, ...REPLIES }))
+export function openRedis(server: RedisServer, options: RedisOptions): Redis {
+  return leaveSilentLinks(new Redis(server.url, { ...options, ...tlsOptions(server), ...REPLIES }))
 }
 
 function leaveSilentLinks(redis: Redis): Redis {

@@ -6,6 +6,7 @@ import { logErrors, PUBLISH_TIMEOUT_MS, within } from './bullmq-errors.ts'
 import { createBullmqQueues, queueNameOf } from './bullmq-queues.ts'
 import type { PointerQueue } from './bullmq-queues.ts'
 import { openRedis, publisherOptions } from './redis-connection.ts'
+import type { RedisServer } from './redis-connection.ts'
 import type {
   Job,
   JobReference,
@@ -22,8 +23,8 @@ export interface RedisPublisher {
   close(): Promise<void>
 }
 
-interface PublisherOptions {
-  readonly url: string
+export interface PublisherOptions {
+  readonly server: RedisServer
   readonly prefix: string
   readonly logger: Logger
 }
@@ -43,7 +44,7 @@ type KeyOf = (agentType: string, part: string) => string
 
 /** Connects in the background; every call fails within two seconds where Redis does not answer. */
 export function createRedisPublisher(options: PublisherOptions): RedisPublisher {
-  const redis = openRedis(options.url, publisherOptions)
+  const redis = openRedis(options.server, publisherOptions)
   logErrors(redis, options.logger, 'publisher')
   const queues = createBullmqQueues((name) => openQueue(redis, name, options))
   const keys = new QueueKeys(options.prefix)

@@ -3,7 +3,8 @@
 import { permanent } from '@baton/runtime'
 import { Redis, ReplyError } from 'ioredis'
 import { unavailable } from './bullmq-errors.ts'
-import { publisherOptions } from './redis-connection.ts'
+import { publisherOptions, tlsOptions } from './redis-connection.ts'
+import type { RedisServer } from './redis-connection.ts'
 
 export interface RedisFinding {
   readonly code:
@@ -76,10 +77,11 @@ const UNREADABLE: RedisFinding = {
   fix: 'Check `appendonly yes` and `maxmemory-policy noeviction` in the provider’s settings.',
 }
 
-/** Asks the Redis at `url`. Rejects with BATON_QUEUE_UNAVAILABLE (transient) if it does not answer. */
-export async function checkRedisSafety(url: string): Promise<readonly RedisFinding[]> {
-  const redis = new Redis(url, {
+/** Asks this Redis. Rejects with BATON_QUEUE_UNAVAILABLE (transient) if it does not answer. */
+export async function checkRedisSafety(server: RedisServer): Promise<readonly RedisFinding[]> {
+  const redis = new Redis(server.url, {
     ...publisherOptions,
+    ...tlsOptions(server),
     lazyConnect: true,
     retryStrategy: () => null,
   })
@@ -105,17 +107,17 @@ async function readInfo(redis: Redis): Promise<string> {
 }
 
 /**
- * Throws BATON_REDIS_UNSAFE (permanent) where the Redis at `url` may lose jobs silently, unless
+ * Throws BATON_REDIS_UNSAFE (permanent) where this Redis may lose jobs silently, unless
  * `allowUnsafe`. Answers what is worth a warning; rejects as `checkRedisSafety` does.
  */
 export async function requireSafeRedis(
-  url: string,
+  server: RedisServer,
   { allowUnsafe }: { readonly allowUnsafe: boolean },
 ): Promise<readonly RedisFinding[]> {
-  const findings = await checkRedisSafety(url)
+  const findings = await checkRedisSafety(server)
   const unsafe = findings.filter(({ severity }) => severity === 'unsafe')
   if (unsafe.length === 0 || allowUnsafe) return findings
-  const { host } = new URL(url)
+  const { host } = new URL(server.url)
   const what = unsafe.map(({ message }) => message).join('; ')
   const fixes = unsafe.map(({ fix }) => fix).join(' ')
   throw permanent('BATON_REDIS_UNSAFE', `the Redis at ${host} is not safe to rely on: ${what}`, {

@@ -7,11 +7,12 @@ import type { WorkerBackend } from './bullmq-consumer.ts'
 import { logErrors } from './bullmq-errors.ts'
 import { createConsumers } from './consumers.ts'
 import { consumerOptions, openRedis } from './redis-connection.ts'
+import type { RedisServer } from './redis-connection.ts'
 import { createRedisPublisher } from './redis-publisher.ts'
+import type { PublisherOptions } from './redis-publisher.ts'
 import type { Transport } from './transport.ts'
 
-export interface RedisTransportOptions {
-  readonly url: string
+export interface RedisTransportOptions extends RedisServer {
   readonly logger: Logger
   /** First part of every key; installations that share a Redis need different ones. */
   readonly prefix?: string
@@ -24,10 +25,12 @@ export interface RedisTransportOptions {
  */
 export function createRedisTransport({
   url,
+  tls,
   logger,
   prefix = 'baton',
 }: RedisTransportOptions): Transport {
-  const publisher = createRedisPublisher({ url, prefix, logger })
+  const server = { url, tls }
+  const publisher = createRedisPublisher({ server, prefix, logger })
   const consumers = createConsumers()
   return {
     kind: 'redis',
@@ -38,7 +41,7 @@ export function createRedisTransport({
     async consume(options) {
       const consumer = startBullmqConsumer({
         ...options,
-        backend: redisBackend({ url, prefix, logger }),
+        backend: redisBackend({ server, prefix, logger }),
         waiting: () => publisher.waiting(options.queue),
         logger,
       })
@@ -51,7 +54,7 @@ export function createRedisTransport({
   }
 }
 
-function redisBackend({ url, prefix, logger }: Required<RedisTransportOptions>): WorkerBackend {
+function redisBackend({ server, prefix, logger }: PublisherOptions): WorkerBackend {
   // Once false, a connection that is lost ends instead of coming back.
   let wanted = true
   let connection: Redis | undefined
@@ -59,7 +62,7 @@ function redisBackend({ url, prefix, logger }: Required<RedisTransportOptions>):
     openWorker(name, processor, settings) {
       connection?.disconnect()
       connection = openRedis(
-        url,
+        server,
         consumerOptions(() => wanted),
       )
       logErrors(connection, logger, `consumer ${name}`)

@@ -3,7 +3,7 @@ import { createHoldFinder, createPool, openColdStore } from '@baton/audit'
 import { createAuditClient } from '@baton/audit/client'
 import { createOpsService } from '@baton/http/ops'
 import { readBatchPublicKey } from '@baton/ledger'
-import { createDiskWatch, permanent, readSettings } from '@baton/runtime'
+import { createDiskWatch, permanent, readSettings, secureDatabaseUrls } from '@baton/runtime'
 import type { Settings } from '@baton/runtime'
 import { runCommand, runProcess } from '@baton/runtime/process'
 import type { Metrics } from '@baton/telemetry'
@@ -76,7 +76,7 @@ const archive = (): Promise<never> =>
   })
 
 async function mend(json: boolean): Promise<number> {
-  const parts = openParts(readSettings(ARCHIVER_SETTINGS, process.env))
+  const parts = openParts(secureDatabaseUrls(readSettings(ARCHIVER_SETTINGS, process.env)))
   try {
     return await mendByCommand(parts, { json, write: (text) => process.stdout.write(text) })
   } finally {

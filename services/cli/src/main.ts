@@ -1,6 +1,6 @@
 // The command line's process: reads the environment, hears signals, ends with the command's exit code.
 import { isAbsolute, join, resolve } from 'node:path'
-import { readSettings, withFilesRead } from '@baton/runtime'
+import { readSettings, secureDatabaseUrls, withFilesRead } from '@baton/runtime'
 import { ROOT } from './context.ts'
 import type { Context } from './context.ts'
 import { EXIT } from './exit-codes.ts'
@@ -26,7 +26,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 })
 
 function openContext({ json = false, home, as: actAs }: GlobalOptions): Context {
-  const settings = readSettings(CLI_SETTINGS, process.env)
+  const settings = secureDatabaseUrls(readSettings(CLI_SETTINGS, process.env))
   const chosen = home ?? settings.BATON_HOME ?? join(ROOT, '.baton')
   return {
     output: createOutput(process, json),

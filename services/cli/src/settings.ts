@@ -10,6 +10,7 @@ import {
   optionalUrl,
   PEOPLE_SETTINGS,
   text,
+  TLS_SETTINGS,
 } from '@baton/runtime'
 
 const POSTGRES = ['postgres', 'postgresql']
@@ -88,6 +89,7 @@ export const CLI_SETTINGS = {
   BATON_AUDIT_HOLD_TOKEN: optionalSecret({
     help: 'Token that may hold tasks and lift holds, for the auditor at BATON_AUDIT_URL.',
   }),
+  ...TLS_SETTINGS,
   HANDOFF_DIR: text({
     default: '.handoffs',
     help: 'Folder of the handoffs that `offer`, `list` and `accept` work on, by protocol v0.1.',

@@ -15,11 +15,11 @@ import { GATEWAY_SETTINGS, readSw4rm, readSync } from './settings.ts'
 
 await runProcess('gateway', {
   settings: GATEWAY_SETTINGS,
-  async build({ settings, logger, metrics, life }) {
+  async build({ settings, logger, metrics, life, tls }) {
     // Before anybody sends: the first sender would wait for it.
     prepareSchemas()
     const { BATON_DATABASE_URL: databaseUrl, BATON_REDIS_URL: redisUrl } = settings
-    const remote = await openRemote(settings, { logger, onStuck: life.fail })
+    const remote = await openRemote(settings, { tls, logger, onStuck: life.fail })
     const apiKeys = readApiKeys(settings.BATON_API_KEYS)
     showKeyEnds(apiKeys, metrics)
     const summariser = openSummariser(settings)
@@ -85,7 +85,7 @@ await runProcess('gateway', {
     })
     return [
       createOpsService({ settings, life, metrics, logger, ready: () => gateway.ready() }),
-      safeServers({ databaseUrl, redisUrl, settings, life, metrics, logger }),
+      safeServers({ databaseUrl, redisUrl, tls, settings, life, metrics, logger }),
       closing('summariser', async () => summariser?.close()),
       closing('transport', async () => {
         remote?.client.close()

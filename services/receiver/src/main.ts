@@ -17,7 +17,7 @@ import { withdrawEnvironment } from './withdraw-environment.ts'
 
 await runProcess('receiver', {
   settings: RECEIVER_SETTINGS,
-  async build({ settings, logger, metrics, life }) {
+  async build({ settings, logger, metrics, life, tls }) {
     const { whole, own } = withdrawEnvironment(process.env, readAgentsSettings(settings))
     const agents = await loadHosted(
       { modulePath: settings.BATON_AGENTS, pushPath: settings.BATON_PUSH_AGENTS },
@@ -26,6 +26,7 @@ await runProcess('receiver', {
     const { BATON_DATABASE_URL: databaseUrl, BATON_REDIS_URL: redisUrl } = settings
     const transport = await openTransport({
       redisUrl: settings.BATON_REDIS_URL,
+      tls,
       prefix: settings.BATON_QUEUE_PREFIX,
       logger,
     })
@@ -58,7 +59,7 @@ await runProcess('receiver', {
     // Where there is Redis, relays sweep, and tell.
     const path = transport.kind === 'in-process' ? settings.BATON_ALERT_WEBHOOKS : undefined
     return [
-      safeServers({ databaseUrl, redisUrl, settings, life, metrics, logger }),
+      safeServers({ databaseUrl, redisUrl, tls, settings, life, metrics, logger }),
       closing('transport', () => transport.close()),
       createOpsService({ settings, life, metrics, logger, ready: worker.ready }),
       worker,

@@ -23,7 +23,7 @@ const queueless = () =>
 
 await runProcess('relay', {
   settings: RELAY_SETTINGS,
-  async build({ settings, logger, metrics, life }) {
+  async build({ settings, logger, metrics, life, tls }) {
     const { BATON_DATABASE_URL: databaseUrl, BATON_REDIS_URL: redisUrl } = settings
     if (redisUrl === undefined) throw queueless()
     const pool = createPool({
@@ -34,6 +34,7 @@ await runProcess('relay', {
     })
     const transport = await openTransport({
       redisUrl: settings.BATON_REDIS_URL,
+      tls,
       prefix: settings.BATON_QUEUE_PREFIX,
       logger,
     })
@@ -48,7 +49,7 @@ await runProcess('relay', {
     const ready = async () => (await outboxDepth(pool)).depth >= 0
     return [
       closing('connections', () => pool.end()),
-      safeServers({ databaseUrl, redisUrl, settings, life, metrics, logger }),
+      safeServers({ databaseUrl, redisUrl, tls, settings, life, metrics, logger }),
       createLevelRecorder({ pool, metrics, logger }),
       closing('transport', () => transport.close()),
       createOpsService({ settings, life, metrics, logger, ready }),

@@ -2,7 +2,13 @@
 import { dirname } from 'node:path'
 import { openColdStore } from '@baton/audit'
 import { createOpsService } from '@baton/http/ops'
-import { createDiskWatch, createLogger, permanent, readSettings } from '@baton/runtime'
+import {
+  createDiskWatch,
+  createLogger,
+  permanent,
+  readSettings,
+  secureDatabaseUrls,
+} from '@baton/runtime'
 import { runCommand, runProcess } from '@baton/runtime/process'
 import { openParts } from './parts.ts'
 import { recoverByCommand } from './recover-command.ts'
@@ -36,7 +42,7 @@ const seal = (): Promise<never> =>
   })
 
 function recover(json: boolean): Promise<number> {
-  const settings = readSettings(SEALER_SETTINGS, process.env)
+  const settings = secureDatabaseUrls(readSettings(SEALER_SETTINGS, process.env))
   const logger = createLogger({ service: 'sealer', level: settings.BATON_LOG_LEVEL })
   const write = (text: string) => process.stdout.write(text)
   return recoverByCommand(settings, { logger, json, write })

@@ -1,6 +1,8 @@
 // A cold store in an S3 bucket: conditional writes, and retention by Object Lock where it is wanted.
 import type * as Sdk from '@aws-sdk/client-s3'
-import { permanent } from '@baton/runtime'
+import { NO_TLS, permanent } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
+import { createS3Client } from '../s3-client.ts'
 import { coldStoreUnavailable, kindOf } from './cold-store.ts'
 import type { ColdStore, ObjectKind } from './cold-store.ts'
 import { OBJECT_BYTES_MAX, pack, unpack } from './packing.ts'
@@ -13,11 +15,14 @@ export interface S3Options {
   readonly endpoint?: string | undefined
   /** Locks every object in COMPLIANCE mode: nobody can delete it before. */
   readonly lockDays?: number | undefined
+  /** Who vouches for an endpoint, and whether it may be plain text. */
+  readonly tls?: Tls
   readonly now?: () => Date
 }
 
 const ATTEMPTS_MAX = 3
 const TIMEOUT_MS = 30_000
+const CONNECT_MS = 5_000
 const DAY_MS = 86_400_000
 
 const BYTES = 'application/octet-stream'
@@ -132,13 +137,16 @@ interface Opened {
   readonly client: Sdk.S3Client
 }
 
-async function openClient({ region, endpoint }: S3Options): Promise<Opened> {
+async function openClient({ region, endpoint, tls = NO_TLS }: S3Options): Promise<Opened> {
   const sdk = await import('@aws-sdk/client-s3')
-  const client = new sdk.S3Client({
+  const client = createS3Client(sdk, {
     region,
-    maxAttempts: ATTEMPTS_MAX,
-    requestHandler: { requestTimeout: TIMEOUT_MS, connectionTimeout: 5_000 },
-    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
+    endpoint,
+    setting: 'BATON_COLD_S3_ENDPOINT',
+    attemptsMax: ATTEMPTS_MAX,
+    requestMs: TIMEOUT_MS,
+    connectMs: CONNECT_MS,
+    tls,
   })
   return { sdk, client }
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { requireDurability } from '@baton/audit'
 import { isAlive, runningInstance, startRedis } from '@baton/embedded'
 import { isReady } from '@baton/http/client'
-import { BatonError } from '@baton/runtime'
+import { BatonError, readTls } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
 import {
   findOwnedTables,
   findReachableDatabases,
@@ -83,7 +84,8 @@ async function diagnoseAuditDurability(
 async function diagnoseQueue(context: Context): Promise<readonly Diagnosis[]> {
   const rule = 'Redis loses no job silently'
   const given = context.settings.BATON_REDIS_URL
-  if (given !== undefined) return diagnoseRedis(rule, given)
+  if (given !== undefined)
+    return diagnoseRedis(rule, { url: given, tls: readTls(context.settings) })
   const running = await runningInstance<Serving>(context.home)
   if (running?.queue !== 'redis') return [unknown('queue', rule, 'no Redis is in use')]
   const redis = await startRedis({
@@ -95,15 +97,18 @@ async function diagnoseQueue(context: Context): Promise<readonly Diagnosis[]> {
   })
   if ('unavailable' in redis) return [unknown('queue', rule, redis.unavailable)]
   try {
-    return await diagnoseRedis(rule, redis.url)
+    return await diagnoseRedis(rule, { url: redis.url, tls: readTls(context.settings) })
   } finally {
     await redis.stop()
   }
 }
 
-async function diagnoseRedis(rule: string, url: string): Promise<readonly Diagnosis[]> {
+async function diagnoseRedis(
+  rule: string,
+  server: { readonly url: string; readonly tls: Tls },
+): Promise<readonly Diagnosis[]> {
   const { checkRedisSafety } = await import('@baton/transport')
-  const findings = await checkRedisSafety(url)
+  const findings = await checkRedisSafety(server)
   if (findings.length === 0) return [passed('queue', rule)]
   return findings.map(({ severity, message, fix }) => {
     const text = `${message}. ${fix}`

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { startOrFetchRedis, startRedis } from '@baton/embedded'
 import type { RunningRedis, Unavailable } from '@baton/embedded'
-import { kindOf, transient } from '@baton/runtime'
+import { kindOf, readTls, transient } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { ROOT } from '../context.ts'
 import type { Context } from '../context.ts'
@@ -31,7 +31,7 @@ export async function openQueue(
 ): Promise<Queue> {
   const given = context.settings.BATON_REDIS_URL
   if (choice === 'none') return inProcess('no Redis wanted')
-  if (given !== undefined) return onGivenRedis(given, context.settings.BATON_ALLOW_UNSAFE_REDIS)
+  if (given !== undefined) return onGivenRedis(given, context)
   const options = {
     dir: join(context.home, 'redis'),
     cacheDir: REDIS_CACHE,
@@ -48,11 +48,13 @@ export async function openQueue(
 }
 
 // Asked before anything is sent: a wrong address would otherwise look like work that never ends.
-async function onGivenRedis(url: string, allowUnsafe: boolean): Promise<Queue> {
+async function onGivenRedis(url: string, { settings }: Context): Promise<Queue> {
+  const server = { url, tls: readTls(settings) }
+  const allowUnsafe = settings.BATON_ALLOW_UNSAFE_REDIS
   const { host } = new URL(url)
   try {
     const { requireSafeRedis } = await import('@baton/transport')
-    const findings = await requireSafeRedis(url, { allowUnsafe })
+    const findings = await requireSafeRedis(server, { allowUnsafe })
     const isUnsafe = findings.some(({ severity }) => severity === 'unsafe')
     const warning = isUnsafe ? ', not safe to rely on: see doctor' : ''
     return onRedis(url, `Redis at ${host}${warning}`)

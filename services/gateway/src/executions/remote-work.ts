@@ -22,7 +22,7 @@ import { ProblemError } from '@baton/http/server'
 import type { People } from '@baton/ledger'
 import type { KeyRing, LostFactsPolicy } from '@baton/protocol'
 import { codeOf } from '@baton/runtime'
-import type { Logger, Service } from '@baton/runtime'
+import type { Logger, Service, Tls } from '@baton/runtime'
 import type { Summariser } from '@baton/sdk'
 import type { FanOutBounds, Fence, Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
@@ -36,6 +36,8 @@ export interface RemoteOptions {
   readonly transport: Transport
   readonly client: AuditClient
   readonly auditUrl: string
+  /** How that auditor is spoken to. */
+  readonly tls?: Tls | undefined
   /** How long what was claimed is its claimer's without a heartbeat. */
   readonly leaseMs: number
   readonly backoff: Backoff
@@ -140,12 +142,17 @@ interface RemoteSettings {
 /** What the settings of a gateway say about it; undefined where it may not write the audit log. */
 export async function openRemote(
   settings: RemoteSettings,
-  { logger, onStuck }: Pick<RemoteOptions, 'onStuck'> & { readonly logger: Logger },
+  {
+    tls,
+    logger,
+    onStuck,
+  }: Pick<RemoteOptions, 'onStuck'> & { readonly tls: Tls; readonly logger: Logger },
 ): Promise<RemoteOptions | undefined> {
   const { BATON_AUDIT_URL: auditUrl, BATON_AUDIT_APPEND_TOKEN: token } = settings
   if (token === undefined) return undefined
   const transport = await openTransport({
     redisUrl: settings.BATON_REDIS_URL,
+    tls,
     prefix: settings.BATON_QUEUE_PREFIX,
     logger,
   })

@@ -1,7 +1,8 @@
 // An anchor in an S3 bucket: each checkpoint an object that nobody can replace, or delete before its time.
-import type * as S3Sdk from '@aws-sdk/client-s3'
 import type { VerifierKey } from '@baton/ledger'
-import { transient } from '@baton/runtime'
+import { NO_TLS, transient } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
+import { createS3Client } from '../../s3-client.ts'
 import { readAnchored } from './anchor.ts'
 import type { Anchor } from './anchor.ts'
 
@@ -14,6 +15,8 @@ export interface S3AnchorOptions {
   readonly lockDays: number
   /** Who signs the seal log. */
   readonly key: VerifierKey
+  /** Who vouches for an endpoint, and whether it may be plain text. */
+  readonly tls?: Tls | undefined
   readonly now?: () => number
 }
 
@@ -25,9 +28,17 @@ const DIGITS = 15
 
 /** Loads the SDK, which is large; nothing else does. Credentials come from the SDK's own chain. */
 export async function createS3Anchor(options: S3AnchorOptions): Promise<Anchor> {
-  const { bucket, lockDays, key, now = Date.now } = options
+  const { bucket, region, endpoint, lockDays, key, now = Date.now, tls = NO_TLS } = options
   const sdk = await import('@aws-sdk/client-s3')
-  const client = createClient(sdk, options)
+  const client = createS3Client(sdk, {
+    region,
+    endpoint,
+    setting: 'BATON_SEAL_S3_ENDPOINT',
+    attemptsMax: 2,
+    requestMs: TIMEOUT_MS,
+    connectMs: TIMEOUT_MS,
+    tls,
+  })
   const folder = `${key.name}/checkpoints/`
   const nameOf = (size: number) => `${folder}${String(SIZE_END - size).padStart(DIGITS, '0')}`
 
@@ -81,14 +92,6 @@ function isPresent(error: unknown): false {
   if (status === 412) return false
   throw error
 }
-
-const createClient = (sdk: typeof S3Sdk, { region, endpoint }: S3AnchorOptions): S3Sdk.S3Client =>
-  new sdk.S3Client({
-    region,
-    maxAttempts: 2,
-    requestHandler: { requestTimeout: TIMEOUT_MS, connectionTimeout: TIMEOUT_MS },
-    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
-  })
 
 const unavailable = (bucket: string, cause: unknown) =>
   transient('BATON_ANCHOR_UNAVAILABLE', `the bucket ${bucket} does not keep checkpoints`, {

@@ -1,0 +1,204 @@
+// Postgres over TLS, in real handshakes: to whom, by which authority, with which certificate, and replaced under load.
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isLoopback } from '@baton/runtime'
+import { createPool } from '@baton/store'
+import type { Pool } from '@baton/store'
+import { createTestAuthority, eventually, startOwnPostgres } from '@baton/testkit'
+import type { OwnPostgres, TestTlsFiles } from '@baton/testkit'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+
+const DAY_MS = 86_400_000
+const authority = await createTestAuthority()
+const stranger = await createTestAuthority()
+let postgres: OwnPostgres
+let admin: Pool
+let own: TestTlsFiles
+const pools: Pool[] = []
+let stopped = false
+
+beforeAll(async () => {
+  const server = await authority.files('postgres', { hosts: ['127.0.0.1'] })
+  postgres = await startOwnPostgres({
+    tls: {
+      certificateFile: server.BATON_TLS_CERT_FILE,
+      keyFile: server.BATON_TLS_KEY_FILE,
+      authorityFile: server.BATON_TLS_CA_FILE,
+    },
+  })
+  const plain = new URL(postgres.superuserUrl)
+  plain.search = ''
+  admin = createPool({ url: plain.href, applicationName: 'admin', connectionsMax: 1 })
+  await admin.query({ text: `create role service login password 'p'` })
+})
+beforeEach(async () => {
+  own = await authority.files('service')
+})
+afterEach(async () => {
+  stopped = true
+  await Promise.all(pools.splice(0).map((pool) => pool.end()))
+})
+afterAll(async () => {
+  await admin.end()
+  await postgres.stop()
+  await authority[Symbol.asyncDispose]()
+  await stranger[Symbol.asyncDispose]()
+})
+
+/** As `service`, which the server lets in over TLS with a certificate alone. */
+function urlOf(said: Record<string, string | undefined>, host = '127.0.0.1'): string {
+  const url = new URL(`postgres://service:p@${host}:${postgres.port}/postgres`)
+  for (const [name, value] of Object.entries(said))
+    if (value !== undefined) url.searchParams.set(name, value)
+  return url.href
+}
+
+const filesOf = (files: TestTlsFiles) => ({
+  sslmode: 'verify-full',
+  sslrootcert: files.BATON_TLS_CA_FILE,
+  sslcert: files.BATON_TLS_CERT_FILE,
+  sslkey: files.BATON_TLS_KEY_FILE,
+})
+
+function poolOn(url: string): Pool {
+  const pool = createPool({ url, applicationName: 'test', connectionsMax: 4 })
+  pools.push(pool)
+  return pool
+}
+
+interface Shown {
+  readonly ssl: boolean
+  readonly client: string | null
+  readonly serial: string | null
+}
+
+const SHOWN = `select ssl, client_dn as client, client_serial::text as serial from pg_stat_ssl where pid = pg_backend_pid()`
+
+const shownBy = async (url: string): Promise<Shown | undefined> =>
+  (await poolOn(url).query<Shown>({ text: SHOWN })).rows[0]
+
+/** The code of the driver or of Postgres, and its words. */
+async function refusal(url: string): Promise<string> {
+  const error = await poolOn(url)
+    .query({ text: 'select 1' })
+    .then(
+      () => undefined,
+      (caught: NodeJS.ErrnoException) => caught,
+    )
+  return error === undefined ? 'let in' : `${error.code ?? ''} ${error.message}`
+}
+
+/** The server takes another certificate without a restart, as after a renewal. */
+async function serveWith(files: TestTlsFiles): Promise<void> {
+  // Into the files that are there, which belong to the server's account.
+  const put = async (path: string, name: string) =>
+    writeFile(join(postgres.home, 'tls', name), await readFile(path))
+  await put(files.BATON_TLS_CERT_FILE, 'server.crt')
+  await put(files.BATON_TLS_KEY_FILE, 'server.key')
+  await put(files.BATON_TLS_CA_FILE, 'ca.crt')
+  await admin.query({ text: 'select pg_reload_conf()' })
+}
+
+describe('a connection', () => {
+  it('is encrypted, to the named server, with a certificate of its own', async () => {
+    expect(await shownBy(urlOf(filesOf(own)))).toMatchObject({ ssl: true, client: '/CN=service' })
+  })
+
+  it('is not made to a server of another authority, whatever mode its URL names', async () => {
+    for (const sslmode of ['prefer', 'require', 'verify-ca', 'verify-full']) {
+      const { BATON_TLS_CA_FILE: sslrootcert } = await stranger.files('stranger')
+      expect(await refusal(urlOf({ ...filesOf(own), sslmode, sslrootcert }))).toMatch(
+        /UNABLE_TO_VERIFY|SELF_SIGNED/,
+      )
+    }
+    expect(await refusal(urlOf({ ...filesOf(own), sslrootcert: 'system' }))).toMatch(
+      /UNABLE_TO_|SELF_SIGNED/,
+    )
+  })
+
+  it('is not made to a server of another name', async () => {
+    expect(isLoopback('localhost')).toBe(true)
+    for (const sslmode of ['require', 'verify-ca', 'verify-full'])
+      expect(await refusal(urlOf({ ...filesOf(own), sslmode }, 'localhost'))).toMatch(
+        /ERR_TLS_CERT_ALTNAME_INVALID/,
+      )
+  })
+
+  it('is not let in without a certificate, nor with one of another authority', async () => {
+    const { sslrootcert, sslmode } = filesOf(own)
+    expect(await refusal(urlOf({ sslmode, sslrootcert }))).toMatch(/28000.*certificate/)
+    const { sslcert, sslkey } = filesOf(await stranger.files('service'))
+    expect(await refusal(urlOf({ sslmode, sslrootcert, sslcert, sslkey }))).not.toBe('let in')
+  })
+
+  it('is not let in in plain text', async () => {
+    expect(await refusal(urlOf({}))).toMatch(/28000/)
+    expect(await refusal(urlOf({ sslmode: 'disable' }))).toMatch(/28000/)
+  })
+
+  it('is not made to a server whose certificate has ended', async () => {
+    const from = new Date(Date.now() - 31 * DAY_MS)
+    await serveWith(await authority.files('ended', { hosts: ['127.0.0.1'], from }))
+    await eventually(async () => /CERT_HAS_EXPIRED/.test(await refusal(urlOf(filesOf(own)))), {
+      deadlineMs: 10_000,
+      describe: 'the server shows its ended certificate',
+    })
+    await serveWith(await authority.files('next', { hosts: ['127.0.0.1'] }))
+    await eventually(async () => (await refusal(urlOf(filesOf(own)))) === 'let in', {
+      deadlineMs: 10_000,
+      describe: 'the server shows its new certificate',
+    })
+  })
+})
+
+describe('files that are replaced under load', () => {
+  it('are taken by new connections, and nothing fails beyond the connections that end', async () => {
+    const next = await createTestAuthority()
+    const both = authority.certificate + next.certificate
+    const pool = poolOn(urlOf(filesOf(own)))
+    const before = await shownBy(urlOf(filesOf(own)))
+    let [asked, failed] = [0, 0]
+    stopped = false
+    const load = Array.from({ length: 4 }, async () => {
+      while (!stopped) {
+        await pool.query({ text: 'select 1' }).then(
+          () => (asked += 1),
+          () => (failed += 1),
+        )
+      }
+    })
+    const moved = async (count = asked + 200) =>
+      eventually(() => asked > count, { deadlineMs: 20_000, describe: 'the load goes on' })
+    const endSessions = () =>
+      admin.query({
+        text: `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'service'`,
+      })
+
+    // Both authorities are trusted everywhere, then each side shows its new certificate, then the old authority goes.
+    await writeFile(own.BATON_TLS_CA_FILE, both)
+    await serveWith(await authority.files('postgres', { hosts: ['127.0.0.1'], by: both }))
+    await moved()
+    expect(failed).toBe(0)
+    await serveWith(await next.files('postgres', { hosts: ['127.0.0.1'], by: both }))
+    const fresh = await next.files('service')
+    await copyFile(fresh.BATON_TLS_KEY_FILE, own.BATON_TLS_KEY_FILE)
+    await moved()
+    await copyFile(fresh.BATON_TLS_CERT_FILE, own.BATON_TLS_CERT_FILE)
+    await writeFile(own.BATON_TLS_CA_FILE, next.certificate)
+    await moved()
+    expect(failed).toBe(0)
+    await serveWith(await next.files('postgres', { hosts: ['127.0.0.1'] }))
+    await endSessions()
+    await moved()
+    stopped = true
+    await Promise.all(load)
+
+    // Each of the four connections may have had one statement under way when it was ended.
+    expect(failed).toBeLessThanOrEqual(4)
+    const { rows } = await pool.query<Shown>({ text: SHOWN })
+    expect(rows[0]).toMatchObject({ ssl: true, client: '/CN=service' })
+    expect(rows[0]?.serial).not.toBe(before?.serial)
+    expect(await readFile(own.BATON_TLS_CA_FILE, 'utf8')).toBe(next.certificate)
+    await next[Symbol.asyncDispose]()
+  })
+})
