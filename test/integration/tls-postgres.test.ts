@@ -144,10 +144,12 @@ describe('a connection', () => {
       describe: 'the server shows its ended certificate',
     })
     await serveWith(await authority.files('next', { hosts: ['127.0.0.1'] }))
-    await eventually(async () => (await refusal(urlOf(filesOf(own)))) === 'let in', {
+    const letIn = async () => (await refusal(urlOf(filesOf(own)))) === 'let in'
+    await eventually(letIn, {
       deadlineMs: 10_000,
       describe: 'the server shows its new certificate',
     })
+    expect(await shownBy(urlOf(filesOf(own)))).toMatchObject({ ssl: true })
   })
 })
 

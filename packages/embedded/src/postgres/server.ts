@@ -3,8 +3,8 @@ import { execFile, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import {
-  copyFile,
   chmod,
+  copyFile,
   mkdir,
   open,
   readdir,
