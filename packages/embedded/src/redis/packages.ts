@@ -1,12 +1,21 @@
 // Unpacks Redis (or Valkey) from the distribution's own packages into a folder, without root and without installing.
-// Debian and Ubuntu only: apt-get resolves and downloads, dpkg-deb unpacks, nothing outside the folder is written.
+// Debian and Ubuntu only: apt-get resolves, downloads and checks the distribution's signatures, dpkg-deb unpacks what is as the
+// signed index says, and nothing outside the folder is written.
 import { execFile } from 'node:child_process'
 import { cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { checkedArchives } from './archives.ts'
 
 const run = promisify(execFile)
 const APT_MAX_MS = 180_000
+/** Whatever the system's own configuration lets pass. */
+const SIGNED_ONLY = [
+  'APT::Get::AllowUnauthenticated=false',
+  'Acquire::AllowInsecureRepositories=false',
+  'Acquire::AllowDowngradeToInsecureRepositories=false',
+  'Acquire::AllowWeakRepositories=false',
+] as const
 const PACKAGES = ['redis-server', 'valkey-server'] as const
 
 /** A server binary and the folders its shared libraries are in. */
@@ -61,9 +70,11 @@ async function unpack(
   const archives = join(draft, 'archives')
   await rm(archives, { recursive: true, force: true })
   await mkdir(archives, { recursive: true })
-  await run('apt-get', [...options, 'download', ...wanted], { cwd: archives, timeout: APT_MAX_MS })
-  for (const archive of await readdir(archives))
-    await run('dpkg-deb', ['-x', join(archives, archive), join(draft, 'root')])
+  const download = ['download', ...wanted]
+  const { stdout } = await run('apt-get', [...options, '--print-uris', ...download])
+  await run('apt-get', [...options, ...download], { cwd: archives, timeout: APT_MAX_MS })
+  for (const archive of await checkedArchives(archives, stdout))
+    await run('dpkg-deb', ['-x', archive, join(draft, 'root')])
   return (await unpackedServer(join(draft, 'root')))
     ? null
     : 'the unpacked server does not run here'
@@ -92,6 +103,7 @@ async function aptOptions(draft: string, lists: 'system' | 'private'): Promise<s
     `Dir::Cache=${cache}`,
     `APT::Sandbox::User=${process.getuid?.() === 0 ? 'root' : ''}`,
     'Debug::NoLocking=1',
+    ...SIGNED_ONLY,
     'Acquire::Languages=none',
     'Acquire::Retries=2',
     'Acquire::http::Timeout=20',
