@@ -16,6 +16,10 @@ const COMMANDS = {
     run: ['infra/gate.mjs'],
     about: 'the gate: format, layers, lint, types, dead code, generated files, all tests',
   },
+  supply: {
+    run: ['infra/supply-chain/main.ts'],
+    about: 'what this is made of (-- sbom | licences | audit)',
+  },
   bench: { run: ['test/bench/main.ts'], about: 'measure' },
   chaos: { run: ['test/chaos/main.ts'], about: 'break everything at once and check every promise' },
 }

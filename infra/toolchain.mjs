@@ -100,7 +100,6 @@ function pathHasPnpm() {
   return (stdout ?? '').startsWith('12.')
 }
 
-/** All that is fetched is fetched together, because npm removes what is not asked for. */
 async function provideTools(needsPnpm) {
   const missesNode = !nodeFits() && !hasNode()
   const missesPnpm = needsPnpm && !hasPnpm() && !pathHasPnpm()
@@ -110,6 +109,11 @@ async function provideTools(needsPnpm) {
       fix: 'Install Node 24.15 or later (https://nodejs.org) and run the command again.',
     })
   }
+  await fetchMissing({ missesNode, missesPnpm })
+}
+
+/** All that is fetched is fetched together, because npm removes what is not asked for. */
+async function fetchMissing({ missesNode, missesPnpm }) {
   const nodes = missesNode || isPresent(NODE) ? [NODE] : []
   const choices = missesPnpm || PNPMS.some(isPresent) ? PNPMS.map((pnpm) => [pnpm]) : [[]]
   for (const pnpm of choices) {
@@ -118,7 +122,7 @@ async function provideTools(needsPnpm) {
     const { status } = await step(`fetching ${namesOf(tools)}`, () => fetchTools(tools, options))
     if (status === 0 && (!missesNode || hasNode()) && (!missesPnpm || hasPnpm())) return
   }
-  throw new SetupError(`npm has no Node or pnpm that Baton was tested with and that runs here.`, {
+  throw new SetupError('npm has no Node or pnpm that Baton was tested with and that runs here.', {
     fix: FIX,
   })
 }

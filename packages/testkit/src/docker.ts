@@ -5,8 +5,8 @@ import type { RequestOptions } from 'node:http'
 import { quietLogger } from './progress.ts'
 
 const PING_MAX_MS = 1_000
-const POSTGRES_IMAGE = 'postgres:18-alpine'
-const REDIS_IMAGE = 'redis:8-alpine'
+const POSTGRES_IMAGE = 'postgres:18.4-alpine'
+const REDIS_IMAGE = 'redis:8.4.0-alpine'
 
 export interface Container {
   readonly url: string
