@@ -34,6 +34,63 @@ const readyMessage = (changes: object) => ({
   checkpoint: { resume: 'here' },
 })
 
+/** Text that is worked on in a thread. */
+const LARGE = 'The supplier delivers every item. '.repeat(5_000)
+
+describe('a large handoff', () => {
+  it('executes, and one with an attack at its end is a dead letter', async () => {
+    const sound = await pipeline.send('open', { state: { currentState: { text: LARGE } } })
+    const unsafe = await pipeline.send('open', {
+      state: { currentState: { text: `${LARGE}${INJECTION}` } },
+    })
+    await pipeline.reaches(sound.handoffId, 'COMPLETED')
+    await pipeline.reaches(unsafe.handoffId, 'DEAD_LETTERED')
+    expect(executed(sound.handoffId)).toBe(true)
+    expect(executed(unsafe.handoffId)).toBe(false)
+    const { body } = await pipeline.metrics.expose()
+    for (const work of ['prepare', 'judge'])
+      expect(body).toContain(`baton_large_work_total{work="${work}",outcome="done"} 2`)
+  })
+
+  it('whose judging takes too much is recorded, a dead letter at once, and claimed by nobody else', async () => {
+    const hasty = recordingAgent('hasty')
+    const worker = await pipeline.start([hasty.agent], { largeWork: { endMs: 1 } })
+    const { handoffId, taskId } = await pipeline.send('hasty', {
+      state: { currentState: { text: LARGE } },
+    })
+    const small = await pipeline.send('hasty')
+    await pipeline.reaches(small.handoffId, 'COMPLETED')
+    const handoff = await pipeline.reaches(handoffId, 'DEAD_LETTERED')
+    expect(handoff).toMatchObject({ attempt: 1, reason: 'SAFETY_VIOLATION' })
+    const letter = (await listDeadLetters(pipeline.pool, 1_000)).find(
+      (one) => one.handoffId === handoffId,
+    )
+    expect(letter?.details).toMatchObject([{ rule: 'safety.ended' }])
+    expect(hasty.ids()).toEqual([small.handoffId])
+    expect(await pipeline.decisions(taskId)).toMatchObject([
+      { status: 'REJECTED', reason: 'SAFETY_VIOLATION', verdicts: { signature: 'passed' } },
+    ])
+    expect(pipeline.log()).toContain('"event":"large_work.ended"')
+    expect(pipeline.log()).not.toContain('supplier delivers')
+    await worker.stop()
+  })
+
+  it('that is judged while its worker stops executes once, there or elsewhere', async () => {
+    const leaving = recordingAgent('leaving')
+    const first = await pipeline.start([leaving.agent])
+    const sent = await Promise.all(
+      Array.from({ length: 6 }, () =>
+        pipeline.send('leaving', { state: { currentState: { text: LARGE } } }),
+      ),
+    )
+    await pipeline.reaches(sent[0]?.handoffId ?? '', 'COMPLETED')
+    const [, second] = await Promise.all([first.stop(), pipeline.start([leaving.agent])])
+    for (const { handoffId } of sent) await pipeline.reaches(handoffId, 'COMPLETED')
+    expect(leaving.ids().toSorted()).toEqual(sent.map(({ handoffId }) => handoffId).toSorted())
+    await second.stop()
+  })
+})
+
 describe('E07: a safety violation', () => {
   it.each([
     ['conversation', { conversationHistory: [{ role: 'user', content: INJECTION }] }],

@@ -100,6 +100,16 @@ export const DELIVERY: Board = {
           ],
         }),
         line({
+          title: 'Large messages, in threads',
+          says: 'What was ended took too much; what was refused found too many waiting.',
+          queries: [
+            {
+              expression: rises('baton_large_work_total', 'outcome'),
+              legend: '{{outcome}}',
+            },
+          ],
+        }),
+        line({
           title: 'Rolled back, escalated, corrected, resumed',
           says: 'The way back to a sender, and the way on.',
           queries: ['rollbacks', 'escalations', 'revisions', 'resumes'].map((name) => ({

@@ -8,10 +8,13 @@ import { numberChunk, stillToCommit, UNSAFE } from './decide/chunks.ts'
 import type { Chunk } from './decide/chunks.ts'
 import { isFarEnough, judgedBefore, judgedChunk, judgedTogether } from './decide/judged-chunks.ts'
 import type { JudgedChunk } from './decide/judged-chunks.ts'
+import { LARGE_BYTES } from './large-work.ts'
+import type { LargeWork } from './large-work.ts'
 import { withTries } from './with-tries.ts'
 
 interface ChunkParts {
   readonly pool: Pool
+  readonly largeWork: LargeWork
   readonly metrics: Pick<Metrics, 'chunksTotal'>
 }
 
@@ -19,14 +22,11 @@ interface ChunkParts {
  * Commits consecutive chunks, all or none; those that are committed with the same bytes count as committed. `before` are those that stand
  * before them, where the caller knows. Throws what `stillToCommit` throws, and BATON_CHUNK_UNSAFE.
  */
-export async function commitChunks(
-  { pool, metrics }: ChunkParts,
-  fence: Fence,
-  given: Given,
-): Promise<void> {
+export async function commitChunks(parts: ChunkParts, fence: Fence, given: Given): Promise<void> {
+  const { metrics } = parts
   const { length } = given.chunks
   try {
-    const committed = await commitAll(pool, fence, given)
+    const committed = await commitAll(parts, fence, given)
     metrics.chunksTotal.committed.inc(committed)
     metrics.chunksTotal.repeated.inc(length - committed)
   } catch (error) {
@@ -38,16 +38,23 @@ export async function commitChunks(
 interface Given {
   readonly chunks: readonly NewChunk[]
   readonly before?: readonly JudgedChunk[]
+  /** Whose work it is: where it is large, it waits for others of theirs. */
+  readonly share: string
 }
 
 /** Answers how many were not committed before. */
-async function commitAll(pool: Pool, fence: Fence, { chunks, before }: Given): Promise<number> {
+async function commitAll(
+  { pool, largeWork }: ChunkParts,
+  fence: Fence,
+  { chunks, before, share }: Given,
+): Promise<number> {
   const [first] = chunks
   if (first === undefined) return 0
   const judged = chunks.map(judgedChunk)
   const earlier = before ?? (await readBefore(pool, fence, { seq: first.seq, judged }))
-  const { scan } = (scanner ??= createScanner())
-  if (judgedTogether(earlier, judged).some((one) => scan(one).decision === 'reject')) throw UNSAFE
+  const isLarge = [...earlier, ...judged].reduce((sum, { length }) => sum + length, 0) > LARGE_BYTES
+  const texts = judgedTogether(earlier, judged)
+  if (isLarge ? await largeWork.rejects(share, texts) : isRejected(texts)) throw UNSAFE
   let rest = chunks
   let committed = 0
   while (rest.length > 0) {
@@ -74,6 +81,11 @@ async function commitRest(pool: Pool, fence: Fence, chunks: readonly NewChunk[])
 
 /** Of this process; made when the first chunk is judged. */
 let scanner: ReturnType<typeof createScanner> | undefined
+
+function isRejected(texts: readonly object[]): boolean {
+  const { scan } = (scanner ??= createScanner())
+  return texts.some((text) => scan(text).decision === 'reject')
+}
 
 /** What new chunks are judged with; without them, what chunks of any kinds are. */
 async function readBefore(
@@ -115,7 +127,10 @@ const BATCH_CHUNKS_MAX = 64
 const WAITING_MAX = 1_024
 
 /** Chunks that are emitted while others commit travel together. */
-export function createEmitter(parts: ChunkParts, fence: Fence): Emitter {
+export function createEmitter(
+  parts: ChunkParts,
+  fence: Fence & { readonly tenant: string },
+): Emitter {
   let last = 0
   let before: { readonly seq: number; readonly judged: readonly JudgedChunk[] } | undefined
   let failure: Error | undefined
@@ -136,7 +151,7 @@ export function createEmitter(parts: ChunkParts, fence: Fence): Emitter {
     try {
       const earlier =
         before?.seq === seq - 1 ? before.judged : await readBefore(parts.pool, fence, { seq })
-      await commitChunks(parts, fence, { chunks, before: earlier })
+      await commitChunks(parts, fence, { chunks, before: earlier, share: fence.tenant })
       before = { seq: chunks.at(-1)?.seq ?? 0, judged: judgedBefore([...earlier, ...judged]) }
     } catch (error) {
       failure = error as Error

@@ -19,6 +19,7 @@ const handoff = sampleHandoff()
 const outside = {
   leaseMs: 8_000,
   pool: undefined as never,
+  largeWork: undefined as never,
   receivers: unknownReceivers,
   logger: quietLogger,
 }

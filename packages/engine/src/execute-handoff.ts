@@ -23,6 +23,7 @@ import type { Emitter } from './commit-chunks.ts'
 import { readChunk } from './decide/chunks.ts'
 import type { Heartbeat, Lease } from './heartbeat.ts'
 import type { KnownReceivers } from './known-receivers.ts'
+import type { LargeWork } from './large-work.ts'
 import type { OutsideAgent } from './outside-agent.ts'
 import { summarised } from './summarise-next.ts'
 
@@ -67,6 +68,7 @@ interface ExecuteDeps {
   readonly heartbeat: Heartbeat
   readonly leaseMs: number
   readonly pool: Pool
+  readonly largeWork: LargeWork
   readonly metrics: Metrics
   readonly logger: Logger
   /** Whom agents hand on to. */
@@ -171,15 +173,16 @@ interface RunParts {
   readonly agent: Agent
   readonly pool: Pool
   readonly lease: Lease
+  readonly largeWork: LargeWork
   readonly metrics: Metrics
 }
 
 async function runAgent(
-  { agent, pool, lease, metrics }: RunParts,
+  { agent, pool, lease, largeWork, metrics }: RunParts,
   { claimed, message, span }: Accepted,
 ): Promise<Execution> {
   const { traceparent } = span
-  const emitter = createEmitter({ pool, metrics }, claimed)
+  const emitter = createEmitter({ pool, largeWork, metrics }, claimed)
   const { signal } = lease
   const context = contextFor({ claimed, message, traceparent, signal, pool, emitter })
   const result = await span.run(() => untilAborted(settled(agent, context, emitter), lease.over))

@@ -5,7 +5,7 @@ import type { AgentCost, Receiver } from '@baton/protocol'
 import type { JoinHandoff } from '@baton/protocol/settlement'
 import type { NewFanOut, NewHandoff } from '@baton/store'
 import type { WrittenSummary } from '@baton/summarise'
-import { prepareEach } from './decide/branches.ts'
+import { createCopiesRoom, prepareEach } from './decide/branches.ts'
 import { derivedId } from './decide/derived-id.ts'
 import { withMac } from './decide/fan-out-macs.ts'
 import {
@@ -26,6 +26,7 @@ import {
   requestSha256,
 } from './prepare-handoff.ts'
 import type { HandoffRequest, PrepareOptions, ReadyMessage } from './prepare-handoff.ts'
+import type { LargeWork, PreparingOptions } from './large-work.ts'
 import { writeSummary } from './write-summary.ts'
 import type { WriteParts } from './write-summary.ts'
 
@@ -44,7 +45,10 @@ export interface Branching {
   readonly addedCostMicroUSD: number
 }
 
-type Preparing = PrepareOptions & { readonly traceparent?: string }
+type Preparing = PreparingOptions & {
+  /** Where large ones are built; here without it. */
+  readonly largeWork?: LargeWork
+}
 
 /**
  * Builds and signs what is asked for. `parts` write the summaries that its receivers need; without them, one receiver
@@ -63,7 +67,7 @@ export async function prepareOutgoing(
       parts === undefined
         ? options.written
         : await writeSummary({ ...request, targetAgentType }, parts)
-    return { handoff: prepareHandoff(request, { ...options, written }) }
+    return { handoff: await prepared(request, { ...options, written }) }
   }
   await requireJoin(join)
   const receivers = receiverList ?? [{ agentType: request.targetAgentType }]
@@ -75,14 +79,25 @@ export async function prepareOutgoing(
   const state = { ...agentState, handoffId, agent: { ...agent, executionId } }
   const asked = divided({ ...request, agentState: state }, receivers)
   const paid = divided({ ...request, agentState: { ...state, cost: charged } }, receivers)
-  const handoffs = prepareEach(['/receiverList', paid.copies.copies], (copy, index) => {
+  const requireRoom = createCopiesRoom('/receiverList', paid.copies.copies.length)
+  const handoffs: NewHandoff[] = []
+  for (const [index, copy] of paid.copies.copies.entries()) {
     const { branchId } = copy.branch
     const own = { ...options, receiver: undefined, branchId, written: summaries[index] }
-    const handoff = prepareHandoff(requestOfCopy(paid.request, copy), own)
-    return { ...handoff, requestSha256: askedDigest(asked, index) ?? handoff.requestSha256 }
-  })
+    const handoff = await prepared(requestOfCopy(paid.request, copy), own)
+    requireRoom(handoff, index)
+    handoffs.push({ ...handoff, requestSha256: askedDigest(asked, index) ?? handoff.requestSha256 })
+  }
   return outgoingOf(paid.copies, handoffs, { ...paid.wanted, ...givenBy(options) })
 }
+
+const prepared = (
+  request: HandoffRequest,
+  { largeWork, ...options }: Preparing,
+): Promise<NewHandoff> =>
+  largeWork === undefined
+    ? Promise.resolve(prepareHandoff(request, options))
+    : largeWork.prepare(request, options)
 
 interface Divided {
   readonly request: HandoffRequest

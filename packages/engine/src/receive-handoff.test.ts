@@ -39,7 +39,7 @@ function receiver(changes: Partial<ReceiveDeps> = {}) {
   const execution: Execution = { kind: 'failed', code: 'BATON_X', retry: true }
   const deps: ReceiveDeps = {
     claim: step('claim', () => claimedFrom(sampleHandoff())),
-    judge: (claimed) => {
+    judge: async (claimed) => {
       steps.push('judge')
       return judgeSample(claimed)
     },
@@ -111,6 +111,12 @@ describe('a delivery', () => {
     const { receive, steps } = receiver({ claim: async () => ({ kind: 'refused' }) })
     await receive()
     expect(steps).toEqual([])
+  })
+
+  it('that nobody can judge now is recorded nowhere and released', async () => {
+    const { receive, steps } = receiver({ judge: async () => undefined })
+    await receive()
+    expect(steps).toEqual(['claim', 'released'])
   })
 
   it('without a receipt executes nothing and is released (E12)', async () => {

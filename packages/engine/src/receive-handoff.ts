@@ -19,8 +19,11 @@ export interface ReceiveDeps {
   claim(request: ClaimRequest): Promise<ClaimedHandoff | RefusedClaim>
   /** Who would execute it here. */
   executorOf(claimed: ClaimedHandoff): Executor
-  /** The checks in the order of I6; never throws. */
-  judge(claimed: ClaimedHandoff, agent: AgentRegistration): Verdict<SafetyVerdict>
+  /** The checks in the order of I6; never rejects. Undefined where nobody can judge it now. */
+  judge(
+    claimed: ClaimedHandoff,
+    agent: AgentRegistration,
+  ): Promise<Verdict<SafetyVerdict> | undefined>
   /** Resolves with the receipt once the record is durable in the audit store. */
   record(entry: AuditEntry): Promise<Receipt>
   /** Brings what people decided about a handoff into the log; rejects while some of it still waits. */
@@ -86,7 +89,8 @@ async function processClaimed(
     return settleIn(span, claimed, () => deps.settle.quarantined(claimed, poison))
   }
   const executor = deps.executorOf(claimed)
-  const verdict = judgeTimed(deps, claimed, { agent: executor.agent, span })
+  const verdict = await judgeTimed(deps, claimed, { agent: executor.agent, span })
+  if (verdict === undefined) return deps.settle.released(claimed)
   crashPoint('receiver.after_validate')
   const unmet = verdict.valid ? unmetRequirements(verdict.message, executor.agent) : []
   const entry =
@@ -176,17 +180,18 @@ const idsOf = (claimed: ClaimedHandoff, span: Span) => ({
   fencingToken: claimed.fencingToken,
 })
 
-function judgeTimed(
+async function judgeTimed(
   deps: ReceiveDeps,
   claimed: ClaimedHandoff,
   { agent, span }: { readonly agent: AgentRegistration; readonly span: Span },
-): Verdict<SafetyVerdict> {
+): Promise<Verdict<SafetyVerdict> | undefined> {
   const startedAt = performance.now()
   const step = startStep(span, { name: 'validate', attributes: { 'baton.hop': 'validate' } })
-  const verdict = deps.judge(claimed, agent)
+  const verdict = await deps.judge(claimed, agent)
   deps.metrics.hopSeconds.validate.observe((performance.now() - startedAt) / 1000, span.exemplar)
-  if (!verdict.valid) span.setAttributes({ 'baton.handoff.reason': verdict.reason })
+  if (verdict?.valid === false) span.setAttributes({ 'baton.handoff.reason': verdict.reason })
   step.end()
+  if (verdict === undefined) return undefined
   const { scan } = verdict.checks
   if (scan !== null) {
     const category = scan.findings[0]?.category ?? ''

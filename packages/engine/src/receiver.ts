@@ -1,22 +1,29 @@
 // The receiving functions of a worker: the steps of receive-handoff.ts on Postgres, scanner and auditor.
-import { hash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { AuditClient } from '@baton/audit/client'
 import type { People } from '@baton/ledger'
 import type { Backoff } from './decide/outcome.ts'
 import { receiveHandoff } from './receive-handoff.ts'
 import type { ReceiveDeps } from './receive-handoff.ts'
-import { isOverrideSigned, requireApproval } from './decide/signed-decisions.ts'
 import { createSettler } from './commit-outcome.ts'
 import type { Settler } from './commit-outcome.ts'
 import type { Executor } from './execute-handoff.ts'
 import { createFanIn } from './fan-in.ts'
 import type { KnownReceivers } from './known-receivers.ts'
-import { judgeHandoff } from '@baton/protocol'
+import { judgeClaimed } from './judge-claimed.ts'
+import { LARGE_BYTES } from './large-work.ts'
+import type { LargeWork } from './large-work.ts'
 import type { AgentRegistration, KeyRing, LostFactsPolicy } from '@baton/protocol'
 import { createBatcher } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { createScanner, prepareScanner } from '@baton/safety'
-import { claimExecutions, markExecuting, notifyOutbox, releaseOwnLeases } from '@baton/store'
+import {
+  claimExecutions,
+  extendLeases,
+  markExecuting,
+  notifyOutbox,
+  releaseOwnLeases,
+} from '@baton/store'
 import type {
   ClaimedHandoff,
   ClaimRequest,
@@ -44,6 +51,7 @@ export interface ReceiverParts {
   readonly pool: Pool
   readonly client: AuditClient
   readonly shipper: EventShipper
+  readonly largeWork: LargeWork
   readonly metrics: Metrics
   readonly logger: Logger
 }
@@ -67,10 +75,12 @@ export interface Receiver {
   releaseOwnLeases(): Promise<void>
 }
 
+/** Renewals per lease, so that one lost answer does not cost it. */
+const BEATS_PER_LEASE = 3
 const LIMITS = { maxItems: 128, maxQueued: 10_000, batchingDelayMs: 20 }
 
 export function createReceiver(parts: ReceiverParts): Receiver {
-  const { pool, keyRing, people, shipper, metrics, logger, leaseMs, lostFacts } = parts
+  const { pool, shipper, metrics, logger, leaseMs, largeWork } = parts
   const owner = randomUUID()
   prepareScanner()
   const { scan } = createScanner()
@@ -88,27 +98,17 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   const fanIn = createFanIn(parts)
   const settle = createSettler({ ...parts, onFannedIn: fanIn.wake })
 
-  function judge(claimed: ClaimedHandoff, agent: AgentRegistration) {
-    const { handoffId, body, keyId, signature, approvalOverride, budgetMicroUSD } = claimed
-    const verdict = judgeHandoff(
-      { bytes: body, keyId, signature },
-      {
-        agent,
-        routed: claimed.routedTo !== null,
-        keyRing,
-        scan,
-        lostFacts,
-        task: {
-          budgetMicroUSD,
-          remainingMicroUSDMax: claimed.parentRemainingMicroUSD ?? budgetMicroUSD,
-        },
-        override:
-          approvalOverride === null
-            ? undefined
-            : { offered: approvalOverride, handoffId, isSigned: isOverrideSigned(claimed, people) },
-      },
-    )
-    return requireApproval(verdict, claimed, { people, sha256: () => hash('sha256', body) })
+  async function judge(claimed: ClaimedHandoff, agent: AgentRegistration) {
+    if (claimed.body.byteLength <= LARGE_BYTES)
+      return judgeClaimed(claimed, agent, { ...parts, scan })
+    // Others may be judged before it: its claim is kept meanwhile.
+    const keep = () => void extendLeases(pool, [claimed], leaseMs).catch(() => undefined)
+    const keeping = setInterval(keep, leaseMs / BEATS_PER_LEASE)
+    try {
+      return await largeWork.judge(claimed, agent, parts)
+    } finally {
+      clearInterval(keeping)
+    }
   }
 
   const deps: Omit<ReceiveDeps, 'executorOf' | 'transport'> = {

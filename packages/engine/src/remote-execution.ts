@@ -20,6 +20,7 @@ import type { SettledAs, Settler } from './commit-outcome.ts'
 import { startedEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { breaksStream, LOST, numberChunk } from './decide/chunks.ts'
 import type { Chunk } from './decide/chunks.ts'
+import type { LargeWork } from './large-work.ts'
 import type { Accepted, Executing, Execution, Executor } from './execute-handoff.ts'
 import { executionOf } from './outside-agent.ts'
 import type { Given, RemoteOutcome } from './outside-agent.ts'
@@ -146,6 +147,7 @@ export interface EmitRequest extends Fence {
 interface EmitParts {
   readonly pool: Pool
   readonly settle: Settler
+  readonly largeWork: LargeWork
   readonly metrics: Pick<Metrics, 'chunksTotal'>
 }
 
@@ -163,7 +165,7 @@ export async function emitRemote(
   const numbered = chunks.map((chunk, index) => numberChunk(chunk, seq + index))
   if (!(await isTaken(pool, fence, taker))) throw LOST
   try {
-    await commitChunks(parts, fence, { chunks: numbered })
+    await commitChunks(parts, fence, { chunks: numbered, share: taker.operator })
   } catch (error) {
     const code = codeOf(error)
     if (breaksStream(code))

@@ -13,6 +13,7 @@ import type { Sent } from './commit-outgoing.ts'
 import { receiverOf, receiverOfMessage } from './choose-receiver.ts'
 import { inSetOrSingly } from './in-set-or-singly.ts'
 import type { KnownReceivers } from './known-receivers.ts'
+import type { LargeWork } from './large-work.ts'
 import type { RequireRoom } from './outbox-bound.ts'
 import { prepareOutgoing, prepareOutgoingMessage, receiversOf } from './prepare-fan-out.ts'
 import type { Outgoing } from './prepare-fan-out.ts'
@@ -29,6 +30,7 @@ interface SenderParts extends PrepareOptions {
   readonly jurisdiction?: Jurisdiction
   /** Who condenses older turns that do not fit; the extract by default. */
   readonly summariser?: Summariser | undefined
+  readonly largeWork: LargeWork
   readonly metrics: Metrics
   readonly logger: Logger
 }

@@ -15,6 +15,7 @@ import {
   url,
 } from '@baton/runtime'
 import { FAN_OUT_BOUNDS } from './fan-out-bounds.ts'
+import { LARGE_WORK } from './large-work-bounds.ts'
 import { OUTBOX_BOUNDS } from './outbox-bound.ts'
 
 export const STORE_SETTINGS = {
@@ -54,6 +55,22 @@ export const OUTBOX_SETTINGS = {
     max: 86_400_000,
     default: OUTBOX_BOUNDS.ageMaxMs,
     help: 'How long the oldest handoff of an agent type may wait for a relay; above it that type takes only priority 0.',
+  }),
+}
+
+/** What is too large for the event loop. */
+export const LARGE_WORK_SETTINGS = {
+  BATON_LARGE_WORK_THREADS: integer({
+    min: 1,
+    max: 16,
+    default: LARGE_WORK.threadsMax,
+    help: 'Threads that work on messages of more than 48 KiB; of several, one tenant has at most all but one.',
+  }),
+  BATON_LARGE_WORK_END_MS: integer({
+    min: 10,
+    max: 60_000,
+    default: LARGE_WORK.endMs,
+    help: 'How long one message may take there; what takes longer is quarantined, or refused to its sender.',
   }),
 }
 

@@ -57,6 +57,23 @@ export function judgeHandoff<V extends ScanVerdict>(
   return envelope ?? judgeContent(parsed.value, contentOptions(delivery, options), signed)
 }
 
+/**
+ * What a message comes to that could not be judged to its end, because it took too much: where its size and signature hold,
+ * it is as unsafe as one that the scanner fails on. Never throws.
+ */
+export function judgeEnded(
+  delivery: Delivery,
+  { keyRing, limits = DEFAULT_LIMITS }: Pick<JudgeOptions, 'keyRing' | 'limits'>,
+): Rejection<never> {
+  const tooLong = checkSize(delivery.bytes, limits)
+  if (tooLong !== undefined)
+    return reject<never>('SCHEMA_INVALID', [tooLong], { ...NOT_CHECKED, size: 'failed' })
+  const checks = { ...NOT_CHECKED, size: 'passed', signature: 'passed', safety: 'failed' } as const
+  return (
+    checkSignature(delivery, keyRing) ?? reject<never>('SAFETY_VIOLATION', [JUDGING_ENDED], checks)
+  )
+}
+
 /** Undefined where the bytes were signed with a key that is believed. */
 export function checkSignature(delivery: Delivery, keyRing: KeyRing): Rejection<never> | undefined {
   const signature = verifySignature(delivery.bytes, delivery, keyRing)
@@ -101,6 +118,13 @@ const SIGNATURE_PROBLEMS: Readonly<Record<SignatureProblem, string>> = {
   'unknown-key': 'the key that signed the message is not known here',
   'revoked-key': 'the key that signed the message has been revoked',
   mismatch: 'the signature does not belong to these bytes: the message was changed after signing',
+}
+
+const JUDGING_ENDED: Detail = {
+  pointer: '',
+  rule: 'safety.ended',
+  message: 'judging the message took more time or memory than a message may take, and was ended',
+  fix: 'It waits in the dead letter queue for a person. Send less, or a reference to the data.',
 }
 
 const NOT_CANONICAL: Detail = {

@@ -20,6 +20,9 @@ export {
   PROCESS_SETTINGS,
 } from './process-settings.ts'
 export { isLoopback, refusePlainListening, refusePlaintext, refusePlainUrl } from './plaintext.ts'
+export { serveTasks } from './thread.ts'
+export { createThreads } from './threads.ts'
+export type { TaskOutcome, Threads } from './threads.ts'
 export { shareReading } from './share-reading.ts'
 export { closing, describeStartFailure } from './service.ts'
 export type { Life, Service } from './service.ts'

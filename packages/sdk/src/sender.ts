@@ -4,6 +4,7 @@ import {
   createDirectDelivery,
   createHandoffSender,
   createKnownReceivers,
+  createLargeWork,
   createLevelRecorder,
   createNotificationWatcher,
   createOutboxBound,
@@ -19,6 +20,7 @@ import {
 import type {
   CompressionBounds,
   DirectlyDelivered,
+  LargeWorkBounds,
   NotificationHooks,
   ReadyMessage,
   RequireRoom,
@@ -46,6 +48,8 @@ export interface SenderOptions {
   /** Whose tasks are begun; the default tenant’s by default. What is handed on within a task is of whose the task is. */
   readonly tenant?: string | undefined
   readonly connectionsMax?: number
+  /** Threads that build large messages and how long one may take there: one thread and 10 s by default. */
+  readonly largeWork?: LargeWorkBounds
   /** Handoffs of one agent type that may wait for a relay; 50,000 by default. Of all types together four times as many. */
   readonly outboxMax?: number
   /** Handoffs of its tenant that may wait for a relay in all; four times as many by default. */
@@ -164,7 +168,8 @@ export function createSender(options: SenderOptions): Sender {
   const { logger = createLogger({ service: 'sender' }) } = options
   const preparing = { pool, receivers, keyRing, attemptsMax, fanOuts, metrics, logger }
   const bounds = { requireRoom, jurisdiction, summariser }
-  const sender = createHandoffSender({ ...preparing, ...bounds, ...author })
+  const largeWork = createLargeWork({ ...options.largeWork, metrics, logger })
+  const sender = createHandoffSender({ ...preparing, ...bounds, ...author, largeWork })
   const watcher = watchReturns(options, { ...preparing, summariser })
   const recorder = createLevelRecorder({ pool, metrics, logger })
   void recorder.start()
@@ -195,7 +200,7 @@ export function createSender(options: SenderOptions): Sender {
       const onCompressed = () => metrics.contextCompressionsTotal.inc()
       const receiver = await receiverOf(request, { pool, tenant: author.tenant, logger })
       const known = await receivers.boundsOf(receiversOf(request, receiver))
-      const own = { ...preparing, ...author, receiver, bounds: known, onCompressed }
+      const own = { ...preparing, ...author, receiver, bounds: known, onCompressed, largeWork }
       const outgoing = await prepareOutgoing(request, { ...own, written: summary }, undefined)
       const handoffs = outgoing.branching?.handoffs ?? [outgoing.handoff]
       await Promise.all(
@@ -215,6 +220,7 @@ export function createSender(options: SenderOptions): Sender {
       await watcher?.stop()
       calls?.close()
       await sender.drain()
+      await largeWork.close()
       summariser?.close()
       await recorder.stop()
       // The last sends' own NOTIFY may still be waiting for company.

@@ -6,6 +6,7 @@ import {
   createHeartbeat,
   createHost,
   createKnownReceivers,
+  createLargeWork,
   createLevelRecorder,
   createNotificationWatcher,
   createOwnRelay,
@@ -21,6 +22,7 @@ import type {
   EventShipper,
   HostedAgent,
   KnownReceivers,
+  LargeWorkBounds,
   OutsideAgent,
   Receiver,
 } from '@baton/engine'
@@ -68,6 +70,8 @@ export interface WorkerOptions {
   /** How long an agent's hook has for a returned or rolled-back handoff; 30 s by default. */
   readonly correctionMs?: number
   readonly connectionsMax?: number
+  /** Threads that judge large messages and how long one may take there: one thread and 10 s by default. */
+  readonly largeWork?: LargeWorkBounds
   readonly attemptsMax?: number
   /** How far what agents hand on may fan out: 8 fan-outs within one another and 1,000 branches at once by default. */
   readonly fanOuts?: FanOutBounds | undefined
@@ -114,7 +118,8 @@ export function createWorker(options: WorkerOptions): Worker {
     logger,
   })
   const receivers = createKnownReceivers({ pool, compression: options.compression })
-  const parts = { pool, client, shipper, heartbeat, receivers, metrics, logger }
+  const largeWork = createLargeWork({ ...options.largeWork, metrics, logger })
+  const parts = { pool, client, shipper, heartbeat, receivers, largeWork, metrics, logger }
   const receiver = createReceiver({
     ...parts,
     keyRing: options.keyRing,
@@ -145,6 +150,7 @@ export function createWorker(options: WorkerOptions): Worker {
     await registrar.stop()
     await recorder.stop()
     for (const one of [...outside, options.summariser]) one?.close()
+    await largeWork.close()
     client.close()
     await pool.end()
   }

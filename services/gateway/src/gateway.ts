@@ -9,6 +9,7 @@ import type { Summariser } from '@baton/sdk'
 import {
   createDirectDelivery,
   createKnownReceivers,
+  createLargeWork,
   createLevelRecorder,
   createLevelReporter,
   createOutboxBound,
@@ -17,7 +18,13 @@ import {
   createReviewer,
   openDirectCalls,
 } from '@baton/engine'
-import type { CompressionBounds, KnownReceivers, ReadingRecorder } from '@baton/engine'
+import type {
+  CompressionBounds,
+  KnownReceivers,
+  LargeWork,
+  LargeWorkBounds,
+  ReadingRecorder,
+} from '@baton/engine'
 import { permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { createScanner } from '@baton/safety'
@@ -93,6 +100,8 @@ export interface GatewayOptions {
   readonly summariser?: Summariser | undefined
   /** How much of a receiver's window a message may fill, and how many of the latest turns stay. */
   readonly compression?: CompressionBounds | undefined
+  /** Threads that judge and build large messages, and how long one may take there. */
+  readonly largeWork?: LargeWorkBounds | undefined
   /** How long a sender has to correct what it took as returned. */
   readonly correctionMs: number
   /** Beside those of the database. */
@@ -185,8 +194,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   const erasures = createAuditErasures({ url: auditUrl, token: eraseToken })
   const replay = createErasureReplay({ everyPool: pool, erasures, people, backupDays, logger })
   const receivers = createKnownReceivers({ pool, compression: options.compression })
-  const remote = remoteOf(options, { pool, receivers })
-  const submitter = createSubmitter({ ...options, pool, receivers })
+  const largeWork = createLargeWork({ ...options.largeWork, metrics, logger })
+  const remote = remoteOf(options, { pool, receivers, largeWork })
+  const submitter = createSubmitter({ ...options, pool, receivers, largeWork })
   const refusals = createRefusalRecorder({ pool, logger })
   const readings = createReadingRecorder({ pool })
   const readers = createStreamReaders({ pool, logger, ...(limits.readers ?? READER_BOUNDS) })
@@ -212,6 +222,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       pool,
       tenantPool,
       receivers,
+      largeWork,
       audit,
       sending,
       readings,
@@ -249,7 +260,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       if (eraseToken !== undefined) await replay.start()
     },
     stop() {
-      const parts = { server, readers, calls, submitter, remote, inner, audit, pool, tenantPool }
+      const ends = { calls, submitter, remote, largeWork, inner, audit, pool, tenantPool }
+      const parts = { server, readers, ...ends }
       stopped ??= stopInOrder({ first: [replay, sw4rm, session], ...parts })
       return stopped
     },
@@ -318,6 +330,7 @@ interface Parts {
   readonly audit: AuditReads
   readonly submitter: Submitter
   readonly remote: RemoteWork | undefined
+  readonly largeWork: LargeWork
   readonly readers: StreamReaders
   readonly calls: DirectCalls | undefined
 }
@@ -334,7 +347,7 @@ interface FaceParts extends Omit<Parts, 'submitter'> {
 
 const remoteOf = (
   options: GatewayOptions,
-  parts: Pick<FaceParts, 'pool' | 'receivers'>,
+  parts: Pick<FaceParts, 'pool' | 'receivers' | 'largeWork'>,
 ): RemoteWork | undefined =>
   options.remote === undefined
     ? undefined
@@ -378,7 +391,7 @@ function sendingOf({ options, pool, shares, ...others }: SendingParts): Sending 
 
 function facesOf(parts: FaceParts): readonly Face[] {
   const { options, pool, tenantPool, receivers, audit, sending, session, remote } = parts
-  const { authentication, calls, readers, readings, erasures, readiness } = parts
+  const { authentication, calls, readers, largeWork, readings, erasures, readiness } = parts
   const { keyRing, metrics, logger, attemptsMax, correctionMs, dialects = [] } = options
   const { people = NOBODY, summariser } = options
   const { requireRoom, bounded } = sending
@@ -419,7 +432,7 @@ function facesOf(parts: FaceParts): readonly Face[] {
       addEscalationRoutes(scope, { pool: tenantPool, logger })
       addHandleManyRoutes(scope, { pool: tenantPool, logger })
       addExecutionRoutes(scope, { pool, remote, bounded })
-      addStreamRoutes(scope, { pool, tenantPool, readers, remote, bounded, metrics })
+      addStreamRoutes(scope, { pool, tenantPool, readers, remote, largeWork, bounded, metrics })
       addSessionReplyRoutes(scope, { pool: tenantPool })
     },
   })
@@ -472,6 +485,7 @@ async function stopInOrder({
   calls,
   submitter,
   remote,
+  largeWork,
   inner,
   audit,
   pool,
@@ -491,6 +505,7 @@ async function stopInOrder({
   await given
   await remote?.stop()
   await submitter.drain()
+  await largeWork.close()
   for (const one of inner) await one.stop()
   audit.close()
   await pool.end()

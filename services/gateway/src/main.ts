@@ -1,5 +1,11 @@
 // The gateway process: handoffs over HTTP, on the loopback interface unless told otherwise.
-import { openSummariser, readCompression, readFanOutBounds, safeServers } from '@baton/engine'
+import {
+  openSummariser,
+  readCompression,
+  readFanOutBounds,
+  readLargeWork,
+  safeServers,
+} from '@baton/engine'
 import { readIssuers } from '@baton/http/access-tokens'
 import { createOpsService } from '@baton/http/ops'
 import { parsePeople } from '@baton/ledger'
@@ -33,6 +39,7 @@ await runProcess('gateway', {
       jurisdiction: settings.BATON_JURISDICTION,
       summariser,
       compression: readCompression(settings),
+      largeWork: readLargeWork(settings),
       correctionMs: settings.BATON_CORRECTION_MS,
       apiKeys,
       issuers: readIssuers(settings.BATON_ISSUERS),

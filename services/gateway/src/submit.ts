@@ -1,6 +1,6 @@
 // Commits a handoff: many share one commit; one with an Idempotency-Key or an id of another protocol commits together with them.
 import { branchesOf, createHandoffSender, sendOutgoing } from '@baton/engine'
-import type { HandoffSender, KnownReceivers, Outgoing, Sent } from '@baton/engine'
+import type { HandoffSender, KnownReceivers, LargeWork, Outgoing, Sent } from '@baton/engine'
 import type { Summariser } from '@baton/sdk'
 import { ProtocolError } from '@baton/protocol'
 import type { Jurisdiction, KeyRing } from '@baton/protocol'
@@ -22,6 +22,7 @@ import type { Submission } from './submission.ts'
 interface SubmitterOptions {
   readonly pool: Pool
   readonly receivers: KnownReceivers
+  readonly largeWork: LargeWork
   readonly keyRing: KeyRing
   readonly attemptsMax: number
   readonly fanOuts?: FanOutBounds | undefined

@@ -5,6 +5,7 @@ import {
   openTransport,
   readCompression,
   readFanOutBounds,
+  readLargeWork,
   safeServers,
 } from '@baton/engine'
 import { createOpsService } from '@baton/http/ops'
@@ -46,6 +47,7 @@ await runProcess('receiver', {
       backoff: { baseMs: settings.BATON_RETRY_BASE_MS, capMs: settings.BATON_RETRY_CAP_MS },
       attemptsMax: settings.BATON_ATTEMPTS_MAX,
       fanOuts: readFanOutBounds(settings),
+      largeWork: readLargeWork(settings),
       correctionMs: settings.BATON_CORRECTION_MS,
       blockedPolicy: settings.BATON_BLOCKED_POLICY,
       lostFacts: settings.BATON_LOST_FACTS,

@@ -1,7 +1,7 @@
 // The sender process, for programs in any language: one JSON request per line in, one answer per line out.
 import { createInterface } from 'node:readline'
 import type { Interface } from 'node:readline'
-import { openSummariser, readCompression, readFanOutBounds } from '@baton/engine'
+import { openSummariser, readCompression, readFanOutBounds, readLargeWork } from '@baton/engine'
 import { createOpsService } from '@baton/http/ops'
 import { closing } from '@baton/runtime'
 import type { Life, Logger, Service } from '@baton/runtime'
@@ -21,6 +21,7 @@ await runProcess('sender', {
       keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
       attemptsMax: settings.BATON_ATTEMPTS_MAX,
       fanOuts: readFanOutBounds(settings),
+      largeWork: readLargeWork(settings),
       tenant: settings.BATON_TENANT,
       jurisdiction: settings.BATON_JURISDICTION,
       summariser,

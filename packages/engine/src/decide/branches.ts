@@ -62,18 +62,27 @@ export function prepareEach<One>(
   [list, all]: readonly ['/next' | '/receiverList', readonly One[]],
   prepare: (one: One, index: number) => NewHandoff,
 ): readonly NewHandoff[] {
-  let bytes = 0
+  const requireRoom = createCopiesRoom(list, all.length)
   return all.map((one, index) => {
     const handoff = prepare(one, index)
-    bytes += handoff.body.byteLength + handoff.checkpoint.byteLength
-    if (bytes <= COPIES_BYTES_MAX) return handoff
+    requireRoom(handoff, index)
+    return handoff
+  })
+}
+
+/** The same for copies that are prepared elsewhere: throws BATON_FAN_OUT_TOO_LARGE at the first that has no room. */
+export function createCopiesRoom(list: '/next' | '/receiverList', count: number) {
+  let bytes = 0
+  return ({ body, checkpoint }: NewHandoff, index: number): void => {
+    bytes += body.byteLength + checkpoint.byteLength
+    if (bytes <= COPIES_BYTES_MAX) return
     throw wrongList('BATON_FAN_OUT_TOO_LARGE', {
       pointers: [`${list}/${index}`],
       rule: 'bytesMax',
-      message: `${index + 1} of ${all.length} copies have ${bytes} bytes, and all of them may have ${COPIES_BYTES_MAX}`,
+      message: `${index + 1} of ${count} copies have ${bytes} bytes, and all of them may have ${COPIES_BYTES_MAX}`,
       fix: 'Hand on to fewer at once, or leave what is large where all of them can read it, and name the place.',
     })
-  })
+  }
 }
 
 /** No message has a member of this name. */

@@ -147,6 +147,14 @@ export const HANDOFF_METRICS = {
     values: ['committed', 'repeated', 'refused'],
     filledBy: 'receiver, gateway',
   },
+  largeWorkTotal: {
+    name: 'baton_large_work_total',
+    kind: 'counter',
+    help: 'Large messages worked on in threads: done, ended for taking too much, or refused because too many wait.',
+    labels: ['work', 'outcome'],
+    openLabels: [],
+    filledBy: 'receiver, gateway, sender',
+  },
   outsideCallsTotal: {
     name: 'baton_outside_calls_total',
     kind: 'counter',

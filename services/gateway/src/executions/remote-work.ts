@@ -15,6 +15,7 @@ import type {
   BlockedPolicy,
   EventShipper,
   KnownReceivers,
+  LargeWork,
   Receiver,
   SettleParts,
 } from '@baton/engine'
@@ -49,6 +50,7 @@ export interface RemoteOptions {
 interface RemoteWorkParts extends RemoteOptions {
   readonly pool: Pool
   readonly receivers: KnownReceivers
+  readonly largeWork: LargeWork
   readonly databaseUrl: string
   readonly keyRing: KeyRing
   /** Whose decisions count here. */

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { emitRemote, readChunk } from '@baton/engine'
-import type { Chunk } from '@baton/engine'
+import type { Chunk, LargeWork } from '@baton/engine'
 import { listChunks, listStreams } from '@baton/store'
 import type { Pool, StreamView } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
@@ -23,6 +23,7 @@ interface StreamRouteOptions {
   readonly readers: StreamReaders
   /** Undefined where this gateway gives nothing away. */
   readonly remote: RemoteWork | undefined
+  readonly largeWork: LargeWork
   readonly metrics: Pick<Metrics, 'chunksTotal'>
   /** Throws while too much is under way. */
   readonly bounded: <Result>(work: () => Promise<Result>) => Promise<Result>
@@ -167,11 +168,12 @@ const EMIT_CHUNKS = {
 
 async function emit(
   request: FastifyRequest<Emitting>,
-  { pool, remote, metrics }: StreamRouteOptions,
+  { pool, remote, largeWork, metrics }: StreamRouteOptions,
 ): Promise<object> {
   const { settle } = offered(remote)
   const { fencingToken, seq, chunks } = request.body
   const fence = { handoffId: request.params.id, fencingToken }
-  await emitRemote({ pool, settle, metrics }, keyOf(request), { ...fence, seq, chunks })
+  const parts = { pool, settle, largeWork, metrics }
+  await emitRemote(parts, keyOf(request), { ...fence, seq, chunks })
   return { handoffId: fence.handoffId, seq: seq + chunks.length - 1 }
 }
