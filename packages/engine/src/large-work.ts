@@ -142,9 +142,6 @@ function plainOf(request: HandoffRequest, options: PreparingOptions): PlainPrepa
   const { threshold, verbatimTurns } = bounds ?? {}
   const windowTokens = bounds?.windowTokensOf(receiver ?? request.targetAgentType)
   const by = { keyRing, attemptsMax, sentBy, tenant, branchId, joinsId, receiver }
-  return {
-    ...by,
-    ...(traceparent !== undefined && { traceparent }),
-    ...{ written, paid, windowTokens, threshold, verbatimTurns },
-  }
+  const at = traceparent === undefined ? {} : { traceparent }
+  return { ...by, ...at, written, paid, windowTokens, threshold, verbatimTurns }
 }

@@ -1,6 +1,8 @@
 // Runs in threads what would hold the event loop too long. Everything about it is bounded: how many threads, how much waits, how
 // much memory and time one task takes. Whoever gives more than others waits for themselves.
 import { Worker } from 'node:worker_threads'
+import { createTurns } from './turns.ts'
+import type { Turn, TurnBounds } from './turns.ts'
 
 export type TaskOutcome<Result> =
   | { readonly kind: 'done'; readonly result: Result }
@@ -9,15 +11,11 @@ export type TaskOutcome<Result> =
   /** It was not begun, or given up for no fault of its own: as much waits as may, no thread could be had, or all were closed. */
   | { readonly kind: 'refused' }
 
-export interface ThreadsOptions {
+export interface ThreadsOptions extends Omit<TurnBounds, 'runningMax'> {
   /** Calls `serveTasks`. */
   readonly module: URL
   /** Most threads at once; each is made when it is needed, and goes when it has been idle for a minute. */
   readonly threadsMax: number
-  /** Tasks that may wait in all; beyond it each share may still have one. */
-  readonly waitingMax: number
-  /** Tasks of one share that may wait. */
-  readonly waitingShareMax: number
   /** How long a task may run until its thread is ended. */
   readonly endMs: number
   readonly heapMiBMax?: number
@@ -51,113 +49,94 @@ interface Thread {
 }
 
 export function createThreads<Task, Result>(options: ThreadsOptions): Threads<Task, Result> {
-  const { module, threadsMax, waitingMax, waitingShareMax, endMs } = options
-  const shareMax = Math.max(1, threadsMax - 1)
-  // The share whose turn is next comes first.
-  const waiting = new Map<string, Waiting<Task, Result>[]>()
-  const runningOf = new Map<string, number>()
-  const idle: Thread[] = []
-  const threads = new Set<Thread>()
-  let waitingCount = 0
-  let running = 0
+  const { threadsMax: runningMax, endMs } = options
+  const turns = createTurns<Waiting<Task, Result>>({ ...options, runningMax })
+  const threads = createIdleThreads(options)
   let isClosed = false
 
-  function start(): Thread {
-    const resourceLimits = { maxOldGenerationSizeMb: options.heapMiBMax ?? HEAP_MIB_MAX }
-    // Nothing of the environment is any of its business: what it needs comes with the task.
-    const worker = new Worker(module, { env: {}, resourceLimits })
-    const thread: Thread = { worker, isReady: isLoaded(worker) }
-    threads.add(thread)
-    worker.once('exit', () => {
-      threads.delete(thread)
-      clearTimeout(thread.idle)
-      const at = idle.indexOf(thread)
-      if (at !== -1) idle.splice(at, 1)
-    })
-    return thread
+  async function outcomeIn(thread: Thread, task: Task): Promise<TaskOutcome<Result>> {
+    if (!(await thread.isReady) || isClosed) return { kind: 'refused' }
+    const outcome = await answerOf<Result>(thread.worker, task, endMs)
+    return outcome.kind === 'ended' && isClosed ? { kind: 'refused' } : outcome
   }
 
-  function rest(thread: Thread): void {
-    if (!threads.has(thread)) return
-    thread.worker.unref()
-    idle.push(thread)
-    thread.idle = setTimeout(() => void thread.worker.terminate(), IDLE_MS)
-    thread.idle.unref()
-  }
-
-  async function runIn(thread: Thread, task: Task): Promise<TaskOutcome<Result>> {
-    const { worker } = thread
-    clearTimeout(thread.idle)
-    worker.ref()
-    const isReady = await thread.isReady
-    const outcome: TaskOutcome<Result> =
-      isReady && !isClosed ? await answerOf(worker, task, endMs) : { kind: 'refused' }
-    if (outcome.kind === 'done') return outcome
-    // The next task does not wait for the end of a thread that is busy dying.
-    threads.delete(thread)
-    const gone = worker.terminate()
-    if (!isClosed) return outcome
-    await gone
-    return { kind: 'refused' }
-  }
-
-  function takeNext(): readonly [string, Waiting<Task, Result>] | undefined {
-    for (const [share, queue] of waiting) {
-      if ((runningOf.get(share) ?? 0) >= shareMax) continue
-      const next = queue.shift()
-      waiting.delete(share)
-      if (queue.length > 0) waiting.set(share, queue)
-      if (next === undefined) continue
-      waitingCount -= 1
-      return [share, next]
-    }
-    return undefined
-  }
-
-  function startNext(): void {
-    while (running < threadsMax) {
-      const next = takeNext()
-      if (next === undefined) return
-      void runNext(...next)
-    }
-  }
-
-  async function runNext(share: string, next: Waiting<Task, Result>): Promise<void> {
-    running += 1
-    runningOf.set(share, (runningOf.get(share) ?? 0) + 1)
-    const thread = idle.pop() ?? start()
+  async function runNext({ item, end }: Turn<Waiting<Task, Result>>): Promise<void> {
+    const thread = threads.take()
     try {
-      next.answer(await runIn(thread, next.task))
+      const outcome = await outcomeIn(thread, item.task)
+      if (outcome.kind !== 'done') threads.drop(thread)
+      item.answer(outcome)
     } catch (error) {
-      next.fail(error)
+      item.fail(error)
     }
-    running -= 1
-    const left = (runningOf.get(share) ?? 1) - 1
-    if (left === 0) runningOf.delete(share)
-    else runningOf.set(share, left)
-    rest(thread)
+    end()
+    threads.rest(thread)
     startNext()
   }
 
+  function startNext(): void {
+    for (let turn = turns.next(); turn !== undefined; turn = turns.next()) void runNext(turn)
+  }
+
   return {
-    run(share, task) {
-      if (isClosed) return Promise.resolve({ kind: 'refused' })
-      const queue = waiting.get(share) ?? []
-      const isFull = queue.length >= (waitingCount >= waitingMax ? 1 : waitingShareMax)
-      if (isFull) return Promise.resolve({ kind: 'refused' })
-      return new Promise((answer, fail) => {
-        queue.push({ task, answer, fail })
-        waiting.set(share, queue)
-        waitingCount += 1
-        startNext()
-      })
-    },
+    run: (share, task) =>
+      new Promise((answer, fail) => {
+        if (isClosed || !turns.add(share, { task, answer, fail })) answer({ kind: 'refused' })
+        else startNext()
+      }),
     async close() {
       isClosed = true
-      for (const { answer } of [...waiting.values()].flat()) answer({ kind: 'refused' })
-      waiting.clear()
-      waitingCount = 0
-      await Promise.all([...threads].map(({ worker }) => worker.terminate()))
+      for (const { answer } of turns.clear()) answer({ kind: 'refused' })
+      await threads.close()
+    },
+  }
+}
+
+/** Threads of one module: made when they are needed, kept for a while. */
+function createIdleThreads({ module, heapMiBMax = HEAP_MIB_MAX }: ThreadsOptions) {
+  const all = new Set<Thread>()
+  const idle: Thread[] = []
+
+  function forget(thread: Thread): void {
+    all.delete(thread)
+    clearTimeout(thread.idle)
+    const at = idle.indexOf(thread)
+    if (at !== -1) idle.splice(at, 1)
+  }
+
+  function drop(thread: Thread): void {
+    // Nobody waits for the end of a thread that is busy dying, and nobody is given it.
+    forget(thread)
+    void thread.worker.terminate()
+  }
+
+  function start(): Thread {
+    const resourceLimits = { maxOldGenerationSizeMb: heapMiBMax }
+    // Nothing of the environment is any of its business: what it needs comes with the task.
+    const worker = new Worker(module, { env: {}, resourceLimits })
+    const thread: Thread = { worker, isReady: isLoaded(worker) }
+    all.add(thread)
+    worker.once('exit', () => forget(thread))
+    return thread
+  }
+
+  return {
+    drop,
+    take(): Thread {
+      const thread = idle.pop() ?? start()
+      clearTimeout(thread.idle)
+      thread.worker.ref()
+      return thread
+    },
+    rest(thread: Thread): void {
+      if (!all.has(thread)) return
+      thread.worker.unref()
+      idle.push(thread)
+      thread.idle = setTimeout(drop, IDLE_MS, thread)
+      thread.idle.unref()
+    },
+    async close(): Promise<void> {
+      await Promise.all([...all].map(({ worker }) => worker.terminate()))
     },
   }
 }

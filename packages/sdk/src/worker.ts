@@ -132,8 +132,12 @@ export function createWorker(options: WorkerOptions): Worker {
   const outside = watchCalls(options, metrics, logger)
   const inner = [...ownRelay(options, parts), ...ownHooks(options, parts)]
   let consumers: Consumer[] = []
-  const { url: auditUrl } = options.audit
-  const watch = watchAudit({ client, auditUrl, consumers: () => consumers, logger })
+  const watch = watchAudit({
+    client,
+    auditUrl: options.audit.url,
+    consumers: () => consumers,
+    logger,
+  })
   let stopped: Promise<void> | undefined
 
   async function drain(): Promise<void> {

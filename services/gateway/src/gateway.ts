@@ -261,8 +261,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     stop() {
       const ends = { calls, submitter, remote, largeWork, inner, audit, pool, tenantPool }
-      const parts = { server, readers, ...ends }
-      stopped ??= stopInOrder({ first: [replay, sw4rm, session], ...parts })
+      stopped ??= stopInOrder({ first: [replay, sw4rm, session], server, readers, ...ends })
       return stopped
     },
   }
