@@ -132,12 +132,8 @@ export function createWorker(options: WorkerOptions): Worker {
   const outside = watchCalls(options, metrics, logger)
   const inner = [...ownRelay(options, parts), ...ownHooks(options, parts)]
   let consumers: Consumer[] = []
-  const watch = watchAudit({
-    client,
-    auditUrl: options.audit.url,
-    consumers: () => consumers,
-    logger,
-  })
+  const { url: auditUrl } = options.audit
+  const watch = watchAudit({ client, auditUrl, consumers: () => consumers, logger })
   let stopped: Promise<void> | undefined
 
   async function drain(): Promise<void> {
@@ -166,9 +162,8 @@ export function createWorker(options: WorkerOptions): Worker {
       await heartbeat.start()
       await registrar.start()
       const executorOf = createHost({ ...parts, ...hostOf(options), leaseMs })
-      consumers = await consumeAll(options, { metrics, logger }, (transport) =>
-        receiver.receiveFor(executorOf, transport),
-      )
+      const receiveBy = (by: HandoffTransport) => receiver.receiveFor(executorOf, by)
+      consumers = await consumeAll(options, { metrics, logger }, receiveBy)
       await watch.start()
       await receiver.fanIn.start()
       for (const service of inner) await service.start()
