@@ -193,10 +193,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { url: auditUrl, eraseToken, backupDays = 0 } = options.audit
   const erasures = createAuditErasures({ url: auditUrl, token: eraseToken })
   const replay = createErasureReplay({ everyPool: pool, erasures, people, backupDays, logger })
-  const receivers = createKnownReceivers({ pool, compression: options.compression })
-  const largeWork = createLargeWork({ ...options.largeWork, metrics, logger })
-  const remote = remoteOf(options, { pool, receivers, largeWork })
-  const submitter = createSubmitter({ ...options, pool, receivers, largeWork })
+  const { receivers, largeWork, remote, submitter } = workOf(options, pool)
   const refusals = createRefusalRecorder({ pool, logger })
   const readings = createReadingRecorder({ pool })
   const readers = createStreamReaders({ pool, logger, ...(limits.readers ?? READER_BOUNDS) })
@@ -342,6 +339,19 @@ interface FaceParts extends Omit<Parts, 'submitter'> {
   readonly options: GatewayOptions
   readonly readiness: Readiness
   readonly authentication: Face['authentication']
+}
+
+/** What builds, sends and gives away. */
+function workOf(options: GatewayOptions, pool: Pool) {
+  const receivers = createKnownReceivers({ pool, compression: options.compression })
+  const largeWork = createLargeWork({ ...options, ...options.largeWork })
+  const remote = remoteOf(options, { pool, receivers, largeWork })
+  return {
+    receivers,
+    largeWork,
+    remote,
+    submitter: createSubmitter({ ...options, pool, receivers, largeWork }),
+  }
 }
 
 const remoteOf = (
