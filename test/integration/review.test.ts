@@ -224,6 +224,34 @@ it('is handed back to its sender, whose correction takes its place', async () =>
   expect(readings?.map(({ actor }) => actor).toSorted()).toEqual(['ann', 'carl'])
 })
 
+it('who sent it first decides as little about a correction as who corrected it', async () => {
+  const { handoffId, taskId } = await quarantine()
+  await review.decide('ann', handoffId, 'ask-sender')
+  const { message } = (await review.call('ann', 'GET', `/v2/dead-letters/${handoffId}/message`))
+    .body
+  const { signature: _, signatureKeyId: __, ...rest } = message
+  const again = { ...rest, currentState: { text: `${rest.currentState.text} Again.` } }
+  const revision = { revision: 2, message: again }
+  const path = `/v2/handoffs/${handoffId}/revisions`
+  expect((await review.call('bob', 'POST', path, revision)).status).toBe(202)
+  await quarantinedAgain(handoffId, 2)
+  for (const person of ['carl', 'bob'] as const) {
+    const refused = await review.decide(person, handoffId, 'discard')
+    expect(refused).toMatchObject({ status: 403, body: { code: 'BATON_REVIEW_OWN_HANDOFF' } })
+    expect((await shown(person)).body).toMatchObject({
+      own: true,
+      sentBy: 'bob',
+      earlierSenders: ['carl'],
+    })
+  }
+  expect((await review.decide('ann', handoffId, 'discard')).status).toBe(200)
+  expect((await findTask(review.pipeline.pool, taskId))?.status).toBe('FAILED')
+
+  function shown(person: 'carl' | 'bob') {
+    return review.call(person, 'GET', `/v2/dead-letters/${handoffId}`)
+  }
+})
+
 it.each([
   [
     'another scanner judges now',

@@ -65,6 +65,7 @@ const claimedAt = (attempt: number, attemptsMax: number): ClaimedHandoff => ({
   routedTo: null,
   failedHandoffs: 0,
   sentBy: null,
+  earlierSenders: [],
   tenant: 'default',
   approvalOverride: null,
   decided: false,

@@ -3,6 +3,7 @@ import type { DecisionSignature, People } from '@baton/ledger'
 import { crashPoint } from '@baton/runtime'
 import { addOutboxEvents, decideApproval, findApproval, inTransaction } from '@baton/store'
 import type { ApprovalDecision, Database, DecidedApproval, Pool } from '@baton/store'
+import { hasSent } from './decide/has-sent.ts'
 import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { approvalDecision, readAct } from './decide/signed-decisions.ts'
 import type { SignedAct, Unsigned } from './decide/signed-decisions.ts'
@@ -44,7 +45,7 @@ export async function answerApproval(
   const standing = await findApproval(pool, handoffId)
   if (standing === undefined) return { kind: 'unknown' }
   if (!standing.waits) return answered(standing, request, false)
-  if (standing.sentBy === person) return { kind: 'own' }
+  if (hasSent(standing, person)) return { kind: 'own' }
   const { sha256, taskId } = standing
   const asked = { decision, sha256, reasonCode: request.reasonCode }
   const read = readAct(

@@ -27,6 +27,7 @@ import type {
   QuarantinedMessage,
   WaitingDeadLetter,
 } from '@baton/store'
+import { hasSent } from './decide/has-sent.ts'
 import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { dryRun } from './decide/dry-run.ts'
 import type { DryRun } from './decide/dry-run.ts'
@@ -38,7 +39,8 @@ interface RedriveParts {
   readonly scanner: Scanner
 }
 
-export type TriedDeadLetter = DryRun & Pick<QuarantinedMessage, 'quarantineAttempt' | 'sentBy'>
+export type TriedDeadLetter = DryRun &
+  Pick<QuarantinedMessage, 'quarantineAttempt' | 'sentBy' | 'earlierSenders'>
 
 /** Messages of at most 1 MiB each are read at once for so many dead letters. */
 const CHUNK = 16
@@ -54,12 +56,13 @@ export async function tryOut(
     const types = [...new Set(messages.map(({ toAgent }) => toAgent))]
     const live = messages.length === 0 ? [] : await listHostedAgents(pool, types)
     for (const message of messages) {
-      const { handoffId, quarantineAttempt, sentBy } = message
+      const { handoffId, quarantineAttempt, sentBy, earlierSenders } = message
       const { scan } = scanner
       tried.set(handoffId, {
         ...dryRun(message, live, { keyRing, scan }),
         quarantineAttempt,
         sentBy,
+        earlierSenders,
       })
       // Judging is work of the processor: others get their turn between two messages.
       await new Promise((resolve) => setImmediate(resolve))
@@ -98,8 +101,9 @@ export async function startRedrive(
   const leftOut: LeftOut[] = handoffIds
     .filter((handoffId) => !found.has(handoffId))
     .map((handoffId) => ({ handoffId, reason: 'NOT_WAITING' }))
-  const fit = tried.filter(({ handoffId, sentBy, reason }) => {
-    const why = sentBy === createdBy ? 'OWN' : reason
+  const fit = tried.filter((one) => {
+    const { handoffId, reason } = one
+    const why = hasSent(one, createdBy) ? 'OWN' : reason
     if (why !== null) leftOut.push({ handoffId, reason: why })
     return why === null
   })

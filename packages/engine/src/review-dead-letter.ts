@@ -18,6 +18,7 @@ import {
   replaceMessage,
 } from '@baton/store'
 import type { Database, HeldDeadLetter, Pool, Reopening, SignedVote } from '@baton/store'
+import { hasSent } from './decide/has-sent.ts'
 import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { redactStored } from './decide/redact-message.ts'
 import type { Redaction } from './decide/redact-message.ts'
@@ -67,7 +68,7 @@ export function createReviewer(parts: ReviewParts): Reviewer {
     const outcome = await inTransaction(parts.pool, async (transaction): Promise<ReviewOutcome> => {
       const deadLetter = (await holdDeadLetters(transaction, [handoffId])).get(handoffId)
       if (deadLetter === undefined) return { kind: 'refused', why: 'unknown' }
-      if (deadLetter.sentBy === reviewer) return { kind: 'refused', why: 'own' }
+      if (hasSent(deadLetter, reviewer)) return { kind: 'refused', why: 'own' }
       const result = await work({ transaction, deadLetter, reviewer, signed })
       if (result.kind !== 'refused') crashPoint('review.before_commit')
       return result

@@ -65,6 +65,7 @@ export interface DecidedApproval {
   /** Lower-case hex digest of the bytes that the handoff has now. */
   readonly sha256: string
   readonly sentBy: string | null
+  readonly earlierSenders: readonly string[]
   /** Whether it can be decided about now. */
   readonly waits: boolean
 }
@@ -86,6 +87,7 @@ export async function findApproval(
       'a.closed_at as decidedAt',
       'h.state',
       'h.sent_by as sentBy',
+      'h.earlier_senders as earlierSenders',
       sql<string>`encode(h.body_sha256, 'hex')`.as('sha256'),
       sql<boolean>`h.state = 'AWAITING_APPROVAL' and not h.cancel_requested and ${sql.raw(IN_TIME)}`.as(
         'waits',

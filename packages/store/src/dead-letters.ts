@@ -14,6 +14,7 @@ export interface QuarantinedMessage extends StoredMessage {
   readonly reason: string
   readonly quarantineAttempt: number
   readonly sentBy: string | null
+  readonly earlierSenders: readonly string[]
   readonly toAgent: string
   readonly budgetMicroUSD: number
   readonly parentRemainingMicroUSD: number | null
@@ -91,8 +92,10 @@ export function listDeadLetters(
 }
 
 export interface DeadLetterCase extends DeadLetterView {
-  /** The operator whose key sent it. */
+  /** The operator whose key sent it, or corrected it last. */
   readonly sentBy: string | null
+  /** Whose keys sent it before it was corrected. */
+  readonly earlierSenders: readonly string[]
   /** The scanner that judged it. */
   readonly rulesetVersion: string | null
   /** Lower-case hex digest of the quarantined bytes. */
@@ -110,6 +113,7 @@ export async function findDeadLetter(
 ): Promise<DeadLetterCase | undefined> {
   const written = DEAD_LETTERS.select([
     'h.sent_by as sentBy',
+    'h.earlier_senders as earlierSenders',
     'd.ruleset_version as rulesetVersion',
     sql<string>`encode(h.body_sha256, 'hex')`.as('sha256'),
     'h.body_bytes as bytes',
@@ -182,6 +186,7 @@ export function listQuarantinedMessages(
       'd.reason',
       'd.quarantine_attempt as quarantineAttempt',
       'h.sent_by as sentBy',
+      'h.earlier_senders as earlierSenders',
       fn.coalesce('h.routed_to', 'h.to_agent').as('toAgent'),
       'b.body',
       'h.key_id as keyId',

@@ -53,6 +53,8 @@ export interface ClaimedHandoff {
   /** What the parent handoff left over; null for a task's first handoff. */
   readonly parentRemainingMicroUSD: number | null
   readonly sentBy: string | null
+  /** Who had sent it before it was corrected. */
+  readonly earlierSenders: readonly string[]
   /** Whose task it is in. */
   readonly tenant: string
   /** Under which it may pass the safety check; whether it still holds is judged, not assumed. */
@@ -131,7 +133,7 @@ export const CLAIMED_COLUMNS = (from: string): string => `
   extract(epoch from clock_timestamp() - coalesce(h.dispatched_at, h.queued_at))::float8 as "queueSeconds",
   h.branch_id as "branchId", case when h.joins_id is not null then ${JOINS} end as joins,
   coalesce(branch.budget_micro_usd, t.budget_micro_usd) as "budgetMicroUSD", t.failed_handoffs as "failedHandoffs", parent.remaining_micro_usd as "parentRemainingMicroUSD",
-  h.sent_by as "sentBy", h.tenant,
+  h.sent_by as "sentBy", h.earlier_senders as "earlierSenders", h.tenant,
   h.approval_override_id is not null or h.revision > 1 or h.resumes_id is not null
     or a.handoff_id is not null as decided, case when a.decision = 'approve' then ${APPROVAL_JSON} end as approval, h.routed_to as "routedTo", case when r.id is not null then ${OVERRIDE_JSON} end as "approvalOverride"`
 

@@ -126,7 +126,7 @@ const RULES = [
         and (d.resolved_at is null or d.resolution = 'DISCARDED'
           or (d.resolution = 'RELEASED' and d.reason = 'SAFETY_VIOLATION'
             and (r.id is null or cardinality(r.reviewers) < 2
-              or coalesce(h.sent_by = any(r.reviewers), false))))`,
+              or coalesce(h.sent_by = any(r.reviewers), false) or h.earlier_senders && r.reviewers)))`,
   },
   {
     promise: 'I7',

@@ -32,6 +32,7 @@ export interface HeldDeadLetter {
   readonly resolution: Resolution | null
   /** The operator whose key sent it. */
   readonly sentBy: string | null
+  readonly earlierSenders: readonly string[]
   /** The sender was asked for another message in this quarantine attempt. */
   readonly asked: boolean
   /** The scanner that judged it; null where none did. */
@@ -103,7 +104,7 @@ const HOLD = `
 select d.handoff_id as "handoffId", d.task_id as "taskId", h.parent_id as "parentId",
   coalesce(e.fencing_token, 0) as "fencingToken", h.attempt, h.from_agent as "fromAgent",
   h.from_version as "fromVersion", h.from_execution as "fromExecution", h.to_agent as "toAgent",
-  h.to_version as "toVersion", h.traceparent, h.tenant, d.reason, d.quarantine_attempt as "quarantineAttempt", d.resolution, h.sent_by as "sentBy",
+  h.to_version as "toVersion", h.traceparent, h.tenant, d.reason, d.quarantine_attempt as "quarantineAttempt", d.resolution, h.sent_by as "sentBy", h.earlier_senders as "earlierSenders",
   d.asked_at is not null as asked, d.ruleset_version as "rulesetVersion", encode(h.body_sha256, 'hex') as sha256, t.status as "taskStatus",
   coalesce(h.expires_at <= clock_timestamp(), false) as overdue,
   h.cancel_requested or t.cancel_requested or ${BRANCH_IS_OVER} as canceling

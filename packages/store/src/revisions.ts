@@ -155,7 +155,9 @@ with input as (
     from_version = i.from_version, from_execution = i.from_execution, to_version = i.to_version,
     expires_at = i.expires_at, spent_micro_usd = i.spent_micro_usd, remaining_micro_usd = i.remaining_micro_usd,
     checkpoint_id = i.checkpoint_id, tracestate = i.tracestate,
-    sent_by = coalesce(i.sent_by, h.sent_by)
+    sent_by = coalesce(i.sent_by, h.sent_by),
+    earlier_senders = case when h.sent_by = i.sent_by or h.sent_by = any(h.earlier_senders) or h.sent_by is null or i.sent_by is null
+      then h.earlier_senders else h.earlier_senders || h.sent_by end
   from input i where h.id = i.handoff_id
   returning h.*, ${QUEUE} as queue
 ), unscheduled as (

@@ -289,6 +289,10 @@ const ANSWERS = {
       ref('DeadLetter'),
       record({
         sentBy: textOrNull,
+        earlierSenders: described(
+          listOf(text),
+          'Whose keys sent it before it was corrected; none of them decides either.',
+        ),
         sha256: text,
         bytes: integer,
         revision: integer,

@@ -1,5 +1,5 @@
 // What the API shows of a review: the evidence, who voted for what, and what is still needed. Never the text.
-import { reviewersNeeded } from '@baton/engine'
+import { hasSent, reviewersNeeded } from '@baton/engine'
 import type { DeadLetterCase, RedriveView, Vote } from '@baton/store'
 import type { RecordedCase } from './recorded-case.ts'
 import { showDeadLetter } from './views.ts'
@@ -25,7 +25,7 @@ export function showCase(
     artefactId: reviewed,
     scanner: { reviewed, now: rulesetVersion },
     /** Nobody decides about what was sent with their own key. */
-    own: deadLetter.sentBy === operator,
+    own: hasSent(deadLetter, operator),
     release: waits ? { needed: reviewersNeeded(deadLetter.reason, 'RELEASE') } : null,
     redact: waits ? { needed: reviewersNeeded(deadLetter.reason, 'REDACT') } : null,
     proposals: proposalsOf(votes),

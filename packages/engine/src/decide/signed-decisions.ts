@@ -5,6 +5,7 @@ import type { AuditEntry, Decision, DecisionFault, DecisionSignature, People } f
 import type { Detail, Rejection, Verdict } from '@baton/protocol'
 import type { SafetyVerdict } from '@baton/safety'
 import type { ClaimedHandoff, HeldDeadLetter, SignedVote } from '@baton/store'
+import { hasSent } from './has-sent.ts'
 import { proposeOverride, reviewersNeeded } from './review.ts'
 
 /** Nothing was decided: the signature that it takes is missing or does not count. `decision` is what to sign. */
@@ -95,10 +96,8 @@ export function overrideEnd(votes: readonly SignedVote[], validHours: number): s
  * Whether so many people as it takes, none of them the sender, signed what an override allows: these bytes, past this
  * scanner, for no longer than that.
  */
-export function isOverrideSigned(
-  { approvalOverride, taskId, handoffId, sentBy }: ClaimedHandoff,
-  people: People,
-): boolean {
+export function isOverrideSigned(claimed: ClaimedHandoff, people: People): boolean {
+  const { approvalOverride, taskId, handoffId } = claimed
   if (approvalOverride === null) return false
   const { sha256, rulesetVersion, reason, expiresAt } = approvalOverride
   const { quarantineAttempt, validHours, votes } = approvalOverride
@@ -107,7 +106,7 @@ export function isOverrideSigned(
   const { sha256: proposal } = proposeOverride(terms, validHours)
   const counted = votes.filter(
     ({ person, signed }) =>
-      person !== sentBy &&
+      !hasSent(claimed, person) &&
       decisionFault(voteDecision({ taskId, handoffId, person }, proposal), signed, people) ===
         undefined,
   )
@@ -123,7 +122,7 @@ export function requireApproval(
   { people, sha256 }: { readonly people: People; readonly sha256: () => string },
 ): Verdict<SafetyVerdict> {
   if (!verdict.valid || verdict.message.requiresApproval !== true) return verdict
-  const { approval, taskId, handoffId, sentBy } = claimed
+  const { approval, taskId, handoffId } = claimed
   const person = approval?.person ?? ''
   const reasonCode = approval?.reasonCode ?? null
   const decision = approvalDecision(
@@ -131,7 +130,7 @@ export function requireApproval(
     { decision: 'approve', sha256: sha256(), reasonCode },
   )
   const fault = decisionFault(decision, approval?.signed ?? undefined, people)
-  return fault === undefined && person !== sentBy ? verdict : unapproved(verdict.checks)
+  return fault === undefined && !hasSent(claimed, person) ? verdict : unapproved(verdict.checks)
 }
 
 const unapproved = (checks: Rejection<SafetyVerdict>['checks']): Rejection<SafetyVerdict> => ({

@@ -71,6 +71,7 @@ export interface Tables {
     branch_id: string | null
     joins_id: string | null
     tenant: Generated<string>
+    earlier_senders: Generated<readonly string[]>
   }
   'handoff_body': {
     handoff_id: string
