@@ -1,8 +1,13 @@
-// Postgres refuses to run as root; under root it runs as the system's "nobody", which owns nothing else.
-import { chown, readFile, stat } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+// Postgres refuses to run as root; under root each server runs as an account of its own that nobody else has, so that whoever is
+// superuser in one cannot read the files of another.
+import { randomInt } from 'node:crypto'
+import { chmod, chown, lchown, readdir, readFile, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 
 const NOBODY_DEFAULT_ID = 65_534
+/** Above what systems give to people and services by themselves, within what user namespaces map. */
+const OWN_IDS = { min: 40_000, max: 59_999 }
+const ATTEMPTS_MAX = 20
 const EXECUTE_BY_OTHERS = 0o001
 
 /** Who runs the server: empty for "as we are", which is every case but root. */
@@ -11,17 +16,58 @@ export interface Account {
   readonly gid?: number
 }
 
-export async function serverAccount(): Promise<Account> {
+/** The system's "nobody": who runs what needs no data of a server, and asks whether it could. */
+export async function commonAccount(): Promise<Account> {
   if (process.getuid?.() !== 0) return {}
-  const line = (await passwd()).split('\n').find((entry) => entry.startsWith('nobody:'))
+  const line = (await read('/etc/passwd')).split('\n').find((entry) => entry.startsWith('nobody:'))
   const [, , uid, gid] = line?.split(':') ?? []
   return { uid: Number(uid ?? NOBODY_DEFAULT_ID), gid: Number(gid ?? NOBODY_DEFAULT_ID) }
 }
 
+/** Whether a folder belongs to an account that servers run as. */
+export const isOfServers = (uid: number, { uid: common }: Account): boolean =>
+  uid === common || isOwn(uid)
+
+const isOwn = (uid: number): boolean => uid >= OWN_IDS.min && uid <= OWN_IDS.max
+
+/**
+ * The account of the server on `home`, which is down: it owns that from now on with all that is in it. The one that it has, or one
+ * that no account of this system has. Where this machine lets no such account be (a small user namespace), the common one.
+ */
+export async function ownAccount(home: string, common: Account): Promise<Account> {
+  if (common.uid === undefined) return {}
+  const found = await stat(home)
+  const account = isOwn(found.uid) ? { uid: found.uid, gid: found.uid } : await freshAccount(home)
+  const own = account ?? common
+  await giveTree(own, home)
+  await chmod(home, 0o700)
+  return own
+}
+
+async function freshAccount(home: string): Promise<Account | null> {
+  const taken = `${await read('/etc/passwd')}\n${await read('/etc/group')}`
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const id = randomInt(OWN_IDS.min, OWN_IDS.max + 1)
+    if (taken.includes(`:${id}:`)) continue
+    return await chown(home, id, id).then(
+      () => ({ uid: id, gid: id }),
+      () => null,
+    )
+  }
+  return null
+}
+
 /** Gives a path to the account; nothing to do when the server runs as we are. */
-export async function giveTo(account: Account, path: string): Promise<void> {
-  if (account.uid !== undefined && account.gid !== undefined)
-    await chown(path, account.uid, account.gid)
+export async function giveTo({ uid, gid }: Account, path: string): Promise<void> {
+  if (uid !== undefined && gid !== undefined) await lchown(path, uid, gid)
+}
+
+/** The same for a folder and all that is in it, without following links; nobody else writes there. */
+export async function giveTree(account: Account, folder: string): Promise<void> {
+  if (account.uid === undefined) return
+  await giveTo(account, folder)
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true }))
+    await giveTo(account, join(entry.parentPath, entry.name))
 }
 
 /** True when the account can walk to `path`: each directory above it lets others through. */
@@ -33,6 +79,6 @@ export async function canReach(account: Account, path: string): Promise<boolean>
   }
 }
 
-async function passwd(): Promise<string> {
-  return await readFile('/etc/passwd', 'utf8').catch(() => '')
+async function read(path: string): Promise<string> {
+  return await readFile(path, 'utf8').catch(() => '')
 }

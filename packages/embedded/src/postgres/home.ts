@@ -3,7 +3,7 @@
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { permanent } from '@baton/runtime'
-import { canReach, giveTo } from './account.ts'
+import { canReach, giveTo, isOfServers } from './account.ts'
 import type { Account } from './account.ts'
 import { SHARED_FOLDERS } from './binaries.ts'
 
@@ -62,13 +62,13 @@ async function isOwn(home: string, dataDir: string, account: Account): Promise<b
 /** The data directory an outside home stands for; null for anything that is not a home made here. */
 async function ownerOf(home: string, account: Account): Promise<string | null> {
   const found = await lstat(home).catch(() => null)
-  if (found === null || !found.isDirectory() || found.uid !== account.uid) return null
+  if (found === null || !found.isDirectory() || !isOfServers(found.uid, account)) return null
   return await readFile(join(home, OWNER_FILE), 'utf8').catch(() => null)
 }
 
 async function ownFolder(folder: string, account: Account): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  await giveTo(account, folder)
+  if (!isOfServers((await stat(folder)).uid, account)) await giveTo(account, folder)
   await chmod(folder, 0o700)
   return folder
 }

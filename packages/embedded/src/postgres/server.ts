@@ -2,6 +2,7 @@
 import { execFile, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
 import {
   chmod,
   copyFile,
@@ -23,7 +24,7 @@ import { commandLine, endProcess, settles } from '../server-process.ts'
 import type { EndStep } from '../server-process.ts'
 import type { ServerTls } from '../server-tls.ts'
 import type { ServerProcess } from '../shared-instance.ts'
-import { giveTo } from './account.ts'
+import { giveTo, giveTree } from './account.ts'
 import type { Account } from './account.ts'
 
 const run = promisify(execFile)
@@ -37,12 +38,18 @@ const AT_ONCE: readonly EndStep[] = [
   { signal: 'SIGQUIT', waitMs: 8_000 },
   { signal: 'SIGKILL', waitMs: 5_000 },
 ]
+/** Whoever the server runs as cannot make us write elsewhere. */
+const LOG_FLAGS =
+  constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0)
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 
 export interface ServerPaths {
   readonly bin: string
   readonly home: string
+  /** Of this server alone. */
   readonly account: Account
+  /** Which the system knows by a name, as initdb wants it. */
+  readonly common: Account
 }
 
 /** Sized for a development machine with two cores; durability stays on. */
@@ -66,8 +73,10 @@ export async function initialise(paths: ServerPaths, password: string): Promise<
   const draft = join(paths.home, `data.${randomUUID().slice(0, 8)}.draft`)
   const passwordFile = `${draft}.password`
   await removeDrafts(paths.home)
-  await writeFile(passwordFile, password, { mode: 0o600 })
+  await writeFile(passwordFile, password, { mode: 0o640 })
   await giveTo(paths.account, passwordFile)
+  // Others who run as the common account are not of this group, and so do not get in.
+  await chmod(paths.home, 0o770)
   const options = ['--auth=scram-sha-256', '--username=postgres', `--pwfile=${passwordFile}`]
   const locale = [
     '--encoding=UTF8',
@@ -79,8 +88,9 @@ export async function initialise(paths: ServerPaths, password: string): Promise<
     await run(
       join(paths.bin, 'initdb'),
       ['-D', draft, ...options, ...locale, '--no-instructions'],
-      childOptions(paths),
+      childOptions(paths, { ...paths.account, ...uidOf(paths.common) }),
     )
+    await giveTree(paths.account, draft)
   } catch (cause) {
     const words = (cause as { stderr?: string }).stderr?.trim() ?? ''
     throw permanent(
@@ -92,6 +102,7 @@ export async function initialise(paths: ServerPaths, password: string): Promise<
       },
     )
   } finally {
+    await chmod(paths.home, 0o700)
     await rm(passwordFile, { force: true })
   }
   await rename(draft, join(paths.home, 'data'))
@@ -114,11 +125,11 @@ export async function launch(
 ): Promise<ServerProcess> {
   const all = { ...SETTINGS, ...(tls === undefined ? {} : await prepareTls(paths, tls)) }
   const settings = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const log = await open(join(paths.home, 'server.log'), 'w')
+  const log = await open(join(paths.home, 'server.log'), LOG_FLAGS, 0o600)
   const child = spawn(
     join(paths.bin, 'postgres'),
     ['-D', join(paths.home, 'data'), '-p', String(port), ...settings],
-    { ...childOptions(paths), detached: true, stdio: ['ignore', log.fd, log.fd] },
+    { ...childOptions(paths, paths.account), detached: true, stdio: ['ignore', log.fd, log.fd] },
   )
   await log.close()
   await started(child, paths)
@@ -226,10 +237,12 @@ async function pidFile(home: string): Promise<readonly string[]> {
   return text.split('\n')
 }
 
-function childOptions(paths: ServerPaths) {
+const uidOf = ({ uid }: Account): Account => (uid === undefined ? {} : { uid })
+
+function childOptions({ home }: ServerPaths, account: Account) {
   return {
-    ...paths.account,
-    cwd: paths.home,
+    ...account,
+    cwd: home,
     env: { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' },
   }
 }

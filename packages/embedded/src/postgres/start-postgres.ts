@@ -10,7 +10,7 @@ import { discardInstance, joinInstance } from '../shared-instance.ts'
 import type { Engine, ServerProcess } from '../shared-instance.ts'
 import { otherSpoken } from '../server-tls.ts'
 import type { ServerTls } from '../server-tls.ts'
-import { serverAccount } from './account.ts'
+import { commonAccount, ownAccount } from './account.ts'
 import type { Account } from './account.ts'
 import { runnableBinaries } from './binaries.ts'
 import { outsideHomes, serverHome } from './home.ts'
@@ -132,9 +132,10 @@ async function startServer(
   secretPath: string,
   previous: ServerDetails | null,
 ): Promise<ServerDetails> {
-  const { home, account } = await homeOf(options, secretPath, previous)
+  const { home, account: common } = await homeOf(options, secretPath, previous)
   await clearStaleLock(home)
-  const paths = { home, account, bin: await runnableBinaries(account) }
+  const account = await ownAccount(home, common)
+  const paths = { home, account, common, bin: await runnableBinaries(common) }
   await prepareData(paths, secretPath, options)
   const preferred = options.port ?? previous?.port
   return { home, ...(await launchOnFreePort(paths, { preferred, tls: options.tls })) }
@@ -145,7 +146,7 @@ async function homeOf(
   secretPath: string,
   previous: ServerDetails | null,
 ): Promise<{ readonly home: string; readonly account: Account }> {
-  const account = await serverAccount()
+  const account = await commonAccount()
   if (previous === null && (await readSecret(secretPath)) === null)
     await dropForgotten(options, account)
   return { home: await serverHome(options.dataDir, account, previous?.home ?? null), account }
