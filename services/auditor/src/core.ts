@@ -26,6 +26,8 @@ import type { Batcher, Logger, Service, Settings } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { FastifyInstance } from 'fastify'
 import type { KeyObject } from 'node:crypto'
+import { createCallers } from './callers.ts'
+import type { Callers } from './callers.ts'
 import { createClockWatch } from './clock-watch.ts'
 import { createSchemaWatch } from './schema-watch.ts'
 import { createSealWatch } from './seal-watch.ts'
@@ -49,6 +51,8 @@ export interface Core extends AuditorDependencies {
   readonly vault: SubjectVault
   readonly signer: BatchSigner
   readonly batchKeys: ReadonlyMap<string, KeyObject>
+  /** Who may read, export and hold. */
+  readonly callers: Callers
   /** Whose decisions count. */
   readonly people: People
   /** The sealer's; undefined where nobody seals. */
@@ -135,6 +139,7 @@ export function openCore(dependencies: AuditorDependencies): Core {
     maxItems: FLUSH_RECORDS_MAX,
     maxQueued: settings.BATON_AUDIT_QUEUED_MAX,
   })
+  const callers = createCallers({ issuersPath: settings.BATON_ISSUERS, logger })
   const size = createSizeWatch({ db: writer, sizes: metrics.databaseBytes, logger })
   const partitions = partitionsOf(writer, logger)
   return {
@@ -145,6 +150,7 @@ export function openCore(dependencies: AuditorDependencies): Core {
     vault,
     signer,
     batchKeys: batchKeysOf(signer, settings),
+    callers,
     people: parsePeople(settings.BATON_PEOPLE ?? ''),
     sealKey,
     cold: openColdStore(settings),
@@ -162,6 +168,7 @@ export function openCore(dependencies: AuditorDependencies): Core {
       ),
     async start() {
       await schema.start()
+      await callers.start()
       await partitions.start()
       await clock.start()
       await watch?.start()
@@ -174,6 +181,7 @@ export function openCore(dependencies: AuditorDependencies): Core {
         watch?.stop(),
         clock.stop(),
         schema.stop(),
+        callers.stop(),
       ])
     },
     async close() {

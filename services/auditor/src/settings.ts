@@ -13,6 +13,7 @@ import {
   optionalSecret,
   optionalText,
   optionalUrl,
+  ISSUER_SETTINGS,
   PEOPLE_SETTINGS,
   PROCESS_SETTINGS,
   secret,
@@ -152,4 +153,5 @@ export const AUDITOR_SETTINGS = {
   ...PROCESS_SETTINGS,
   ...OPS_SETTINGS,
   ...PEOPLE_SETTINGS,
+  ...ISSUER_SETTINGS,
 }
