@@ -9,11 +9,11 @@ import {
 import {
   flag,
   integer,
+  ISSUER_SETTINGS,
   OPS_SETTINGS,
   optionalSecret,
   optionalText,
   optionalUrl,
-  ISSUER_SETTINGS,
   PEOPLE_SETTINGS,
   PROCESS_SETTINGS,
   secret,
