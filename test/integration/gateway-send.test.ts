@@ -185,6 +185,20 @@ it.each([
   expect(await countRows(fixture.pool)).toEqual(before)
 })
 
+it.each(['jürgen', 'intake\u0085agent', '\u202etnega', '代理', 'intake\u200bagent'])(
+  'refuses the name %j at the door, because the log could not record it',
+  async (name) => {
+    const before = await countRows(fixture.pool)
+    const agent = { agentId: name, agentVersion: '1.0.0' }
+    for (const body of [stateBody({ agent }), stateBody({}, { targetAgentType: name })]) {
+      const refused = await post(fixture.gateway, body)
+      expect(refused.statusCode).toBe(422)
+      expect(refused.json()).toMatchObject({ code: 'BATON_NAME_UNRECORDABLE' })
+    }
+    expect(await countRows(fixture.pool)).toEqual(before)
+  },
+)
+
 it('recognises agent state that is sent again under its own handoff id and span', async () => {
   const body = stateBody({ handoffId: randomUUID(), traceparent: TRACEPARENT })
   const first = await post(fixture.gateway, body)

@@ -34,3 +34,11 @@ it('test/README.md lists every crash point', () => {
   expect(points.length).toBeGreaterThan(15)
   expect(inPage('test/README.md', /^\| `([a-z]+\.[a-z_]+)` /gm)).toEqual(points)
 })
+
+it('no setting is called what the file of another is', () => {
+  const names = inPage('infra/settings.md', /^\| `([A-Z][A-Z0-9_]+)` /gm)
+  expect(names.length).toBeGreaterThan(100)
+  expect(
+    names.filter((name) => names.includes(name.replace(/_FILE$/, '')) && name.endsWith('_FILE')),
+  ).toEqual([])
+})
