@@ -142,7 +142,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     random: randomFrom(options.seed),
   })
   const channels = createChannels({
-    databaseUrl: through(system.deliveryUrl, links.get('sender-postgres')),
+    databaseUrl: through(system.databaseUrl, links.get('sender-postgres')),
     keyRing: parseSigningKeys(world.signingKeys),
     http: createHttpChannel(gatewayUrl, people.driverKey),
     ndjson: lines,
@@ -240,8 +240,7 @@ function urlsOf(
       BATON_VAULT_URL: through(system.auditUrls.vault, audit),
     }
   }
-  const ofService = service === 'gateway' ? system.databaseUrl : system.deliveryUrl
-  const database = through(ofService, own(`${service}-postgres`))
+  const database = through(system.databaseUrl, own(`${service}-postgres`))
   return {
     BATON_DATABASE_URL: database,
     BATON_AUDIT_URL: through(system.auditorUrl, own('receiver-auditor')),

@@ -23,6 +23,7 @@ const CONTROL: Elsewhere = { shownIn: 'test/fault/control.test.ts' }
 const SEALING: Elsewhere = { shownIn: 'test/integration/audit-seals-sealer.test.ts' }
 const WITNESSING: Elsewhere = { shownIn: 'test/integration/audit-seals-witness.test.ts' }
 const ERASING: Elsewhere = { shownIn: 'test/integration/erasure-crash.test.ts' }
+const ROTATING: Elsewhere = { shownIn: 'test/integration/key-rotation.test.ts' }
 const ARCHIVING: Elsewhere = { shownIn: 'test/integration/audit-tiers-crash.test.ts' }
 const PULLING: Elsewhere = { shownIn: 'test/fault/remote-crash-points.test.ts' }
 const STREAMING: Elsewhere = { shownIn: 'test/fault/streams.test.ts' }
@@ -78,6 +79,7 @@ export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere>> = {
   'review.after_commit': REVIEWING,
   'auditor.before_append': AUDITOR,
   'auditor.after_append': AUDITOR,
+  'auditor.after_vault_set': ROTATING,
   'resume.before_commit': CORRECTING,
   'resume.after_commit': CORRECTING,
   'returns.before_commit': CORRECTING,

@@ -48,6 +48,8 @@ export interface AuditFixture {
   readonly signingKey: string
   /** The auditor's keys of the vault. */
   readonly vaultKeys: { readonly wrappingKey: WrappingKey; readonly lookupKey: string }
+  /** Its wrapping key as the settings hold it. */
+  readonly wrapping: string
   startAuditor(env?: Record<string, string>): Promise<RunningAuditor>
   close(): Promise<void>
 }
@@ -101,6 +103,7 @@ export async function createAuditFixture(shards = 4): Promise<AuditFixture> {
     reader,
     signingKey: base64(signingKey),
     vaultKeys,
+    wrapping,
     async startAuditor(env = {}) {
       const auditor = await startAuditor({ ...environment, ...env })
       running.push(auditor)

@@ -61,6 +61,17 @@ export const LOG: Board = {
       title: 'Appends and seals',
       panels: [
         line({
+          title: 'Vault rows under earlier keys',
+          says: 'Falls to 0 after a rotation: then that key can be taken out.',
+          unit: 'short',
+          queries: [
+            {
+              expression: `max by (key) (${chosen('baton_vault_rows_left')})`,
+              legend: '{{key}}',
+            },
+          ],
+        }),
+        line({
           title: 'Append latency',
           says: 'From asking for records to holding their receipts, as receivers and relays see it.',
           unit: 's',

@@ -5,7 +5,13 @@ export { createPool, createSizeWatch, inSnapshot } from './database.ts'
 export type { Pool, Snapshot } from './database.ts'
 export { createSubjectVault } from './append/subject-vault.ts'
 export { createKmsWrappingKey } from './append/kms-wrapping-key.ts'
-export { openWrappingKey } from './append/open-wrapping-key.ts'
+export { openWrappingKeys } from './append/open-wrapping-key.ts'
+export {
+  createVaultRotation,
+  readVaultProgress,
+  requireVaultKeys,
+} from './rotation/rotate-vault.ts'
+export type { VaultProgress } from './rotation/rotate-vault.ts'
 export { createLocalWrappingKey } from './append/wrapping-key.ts'
 export type { WrappingKey } from './append/wrapping-key.ts'
 export type { SubjectVault } from './append/subject-vault.ts'

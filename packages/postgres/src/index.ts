@@ -4,8 +4,6 @@ export type { Database, Pool, PoolOptions, Snapshot } from './connect.ts'
 export {
   applyMigrations,
   ensureDatabase,
-  boundRole,
-  closeMaintenanceDatabases,
   ensureRole,
   locateDatabase,
   withAdmin,

@@ -47,6 +47,7 @@ describe('E18 metric names', () => {
       baton_audit_clock_ahead_seconds: 'gauge',
       baton_audit_tamper_detected_total: 'counter',
       baton_audit_tampered: 'gauge',
+      baton_vault_rows_left: 'gauge',
       baton_audit_definitions_altered: 'gauge',
       baton_fenced_commits_total: 'counter',
       baton_hop_seconds: 'histogram',

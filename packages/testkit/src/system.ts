@@ -32,10 +32,7 @@ interface SystemOptions {
 }
 
 export interface System {
-  /** As `baton_gateway`. */
   readonly databaseUrl: string
-  /** As `baton_delivery`: for senders, relays and receivers. */
-  readonly deliveryUrl: string
   /** Superuser URLs of the databases, for looking and for tampering. */
   readonly adminUrls: { readonly store: string; readonly audit: string }
   readonly auditUrls: Pick<AuditUrls, 'writer' | 'reader' | 'vault' | 'eraser'>
@@ -69,10 +66,9 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   ])
   const auditorPort = await freePort()
   const tokens = { append: token(), read: token(), erase: token() }
-  const urlAs = (role: 'gateway' | 'delivery') =>
-    urlOf(adminUrl, { database, user: `baton_${role}`, password: PASSWORDS[role] })
+  const databaseUrl = urlOf(adminUrl, { database, user: 'baton_app', password: PASSWORDS.app })
   const env: Environment = {
-    BATON_DATABASE_URL: urlAs('delivery'),
+    BATON_DATABASE_URL: databaseUrl,
     BATON_AUDIT_URL: `http://127.0.0.1:${auditorPort}`,
     BATON_AUDIT_APPEND_TOKEN: tokens.append,
     BATON_AUDIT_READ_TOKEN: tokens.read,
@@ -100,7 +96,6 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   const auditorEnv = { ...auditorEnvironment(urls, auditorPort, batchKey), ...ledger?.auditor }
   const commonOf = (name: ServiceName): Environment => {
     if (name === 'auditor') return { ...env, ...auditorEnv }
-    if (name === 'gateway') return { ...env, BATON_DATABASE_URL: urlAs('gateway'), ...options.env }
     if (!isKeeper(name)) return env
     if (ledger === undefined) throw new Error(`a system without a ledgerFolder has no ${name}`)
     return { ...ledger.environments[name], ...options.env }
@@ -111,8 +106,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   })
   const running: ServiceProcess[] = []
   return {
-    databaseUrl: urlAs('gateway'),
-    deliveryUrl: urlAs('delivery'),
+    databaseUrl,
     adminUrls: {
       store: urlOf(adminUrl, { database }),
       audit: urlOf(adminUrl, { database: databases.audit }),

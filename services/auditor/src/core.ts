@@ -7,7 +7,7 @@ import {
   createSubjectVault,
   extendPartitions,
   openColdStore,
-  openWrappingKey,
+  openWrappingKeys,
 } from '@baton/audit'
 import { readHeads } from '@baton/audit'
 import type {
@@ -26,9 +26,8 @@ import type { Batcher, Logger, Service, Settings } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { FastifyInstance } from 'fastify'
 import type { KeyObject } from 'node:crypto'
-import { createCallers } from './callers.ts'
-import type { Callers } from './callers.ts'
 import { createClockWatch } from './clock-watch.ts'
+import { createKeyKeeper } from './key-keeper.ts'
 import { createSchemaWatch } from './schema-watch.ts'
 import { createSealWatch } from './seal-watch.ts'
 import type { AUDITOR_SETTINGS } from './settings.ts'
@@ -51,8 +50,6 @@ export interface Core extends AuditorDependencies {
   readonly vault: SubjectVault
   readonly signer: BatchSigner
   readonly batchKeys: ReadonlyMap<string, KeyObject>
-  /** Who may read, export and hold. */
-  readonly callers: Callers
   /** Whose decisions count. */
   readonly people: People
   /** The sealer's; undefined where nobody seals. */
@@ -139,7 +136,8 @@ export function openCore(dependencies: AuditorDependencies): Core {
     maxItems: FLUSH_RECORDS_MAX,
     maxQueued: settings.BATON_AUDIT_QUEUED_MAX,
   })
-  const callers = createCallers({ issuersPath: settings.BATON_ISSUERS, logger })
+  const batchKeys = batchKeysOf(signer, settings)
+  const keys = keepKeys(dependencies, { vaultDb, vault, signer, batchKeys, batcher })
   const size = createSizeWatch({ db: writer, sizes: metrics.databaseBytes, logger })
   const partitions = partitionsOf(writer, logger)
   return {
@@ -149,8 +147,7 @@ export function openCore(dependencies: AuditorDependencies): Core {
     vaultDb,
     vault,
     signer,
-    batchKeys: batchKeysOf(signer, settings),
-    callers,
+    batchKeys,
     people: parsePeople(settings.BATON_PEOPLE ?? ''),
     sealKey,
     cold: openColdStore(settings),
@@ -168,20 +165,20 @@ export function openCore(dependencies: AuditorDependencies): Core {
       ),
     async start() {
       await schema.start()
-      await callers.start()
       await partitions.start()
       await clock.start()
       await watch?.start()
+      await keys.start()
       await size.start()
     },
     async stop() {
       await Promise.all([
         size.stop(),
+        keys.stop(),
         partitions.stop(),
         watch?.stop(),
         clock.stop(),
         schema.stop(),
-        callers.stop(),
       ])
     },
     async close() {
@@ -202,6 +199,33 @@ function sealKeyOf({
     fix: 'Start a sealer and give the auditor its public key as BATON_SEAL_PUBLIC_KEY: infra/README.md, “Start”. Without one, whoever administers Postgres can cut off the end of the log unseen; BATON_ALLOW_UNSEALED=1 accepts that.',
   })
 }
+
+/** The vault’s keys, and of others those that the auditor is told. */
+function keepKeys(
+  { metrics, logger }: AuditorDependencies,
+  {
+    vaultDb,
+    vault,
+    signer,
+    batchKeys,
+    batcher,
+  }: Pick<Core, 'vaultDb' | 'vault' | 'signer' | 'batchKeys' | 'batcher'>,
+): Service {
+  const { keyId: current } = signer
+  return createKeyKeeper({
+    vaultDb,
+    vault,
+    others: [{ key: 'batch', current, earlier: earlierOf(batchKeys, signer) }],
+    append: (entries) => Promise.all(entries.map((entry) => batcher.add(entry))),
+    metrics,
+    logger,
+  })
+}
+
+const earlierOf = (
+  batchKeys: ReadonlyMap<string, KeyObject>,
+  { keyId }: BatchSigner,
+): readonly string[] => [...batchKeys.keys()].filter((id) => id !== keyId)
 
 /** Those of the days to come, made at the start and by the hour. */
 function partitionsOf(writer: Pool, logger: Logger): Service {
@@ -231,7 +255,7 @@ const isNew = (outcome: AppendOutcome): boolean =>
 const openVault = (settings: AuditorSettings, db: Pool): SubjectVault =>
   createSubjectVault({
     db,
-    wrappingKey: openWrappingKey(settings.BATON_AUDIT_WRAPPING_KEY, {
+    ...openWrappingKeys(settings.BATON_AUDIT_WRAPPING_KEY, {
       endpoint: settings.BATON_KMS_ENDPOINT,
       allowPlaintext: settings.BATON_ALLOW_PLAINTEXT,
       environment: settings.BATON_ENVIRONMENT,

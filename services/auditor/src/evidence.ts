@@ -50,8 +50,6 @@ interface EvidenceRequest {
   readonly taskIds: readonly string[]
   readonly receipts: readonly HeldTaskReceipt[]
   readonly withTexts: boolean
-  /** Who takes it, as the record names them. */
-  readonly actor: string
 }
 
 export interface EvidenceExport {
@@ -105,7 +103,7 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
   }
 
   const service: EvidenceService = {
-    async export({ taskIds, receipts, withTexts, actor }) {
+    async export({ taskIds, receipts, withTexts }) {
       await untilCovered(dependencies, taskIds)
       const texts = withTexts ? vault : undefined
       const dated = exportedLine(formatInstant(Date.now() * 1_000)) + policy.text
@@ -115,7 +113,7 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
       const signing = exporter === undefined ? {} : { exporter }
       const bundle = writeBundle(evidence.parts, { ...signing, page })
       const { verdict } = check(bundle, evidence)
-      const reason = withTexts ? WITH_TEXTS : WITHOUT_TEXTS
+      const [actor, reason] = withTexts ? WITH_TEXTS : WITHOUT_TEXTS
       const exported = [...evidence.traceparents].map(([taskId, traceparent]) =>
         service.record('EVIDENCE_EXPORTED', { taskId, traceparent, actor, reason }),
       )
@@ -142,8 +140,8 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
   return service
 }
 
-const WITH_TEXTS = 'PAYLOADS_INCLUDED'
-const WITHOUT_TEXTS = 'PAYLOADS_WITHHELD'
+const WITH_TEXTS = ['evidence-and-payload-token', 'PAYLOADS_INCLUDED'] as const
+const WITHOUT_TEXTS = ['evidence-token', 'PAYLOADS_WITHHELD'] as const
 
 // A task's newest records are sealed within a second and witnessed within another; after `waitMs` the
 // bundle says itself that it is incomplete.

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { deciderOf, findSubjectRefs, readCosts, searchLog } from '@baton/audit'
 import type { SearchHit } from '@baton/audit'
-import { bearerOf, matcherOf, ProblemError } from '@baton/http/server'
+import { bearerOf, matcherOf, ProblemError, requireToken } from '@baton/http/server'
+import type { RequireToken } from '@baton/http/server'
 import type { FastifyRequest } from 'fastify'
-import type { Caller, Guard } from './callers.ts'
 import type { Core, Part } from './core.ts'
 import { operationEntry } from './evidence.ts'
 import {
@@ -30,15 +30,14 @@ export const createSearchPart = (core: Core): Part => ({
       { onRequest, ...SEARCH },
       async ({ body, headers }) => {
         const { subject, tenant, limit = HITS_DEFAULT } = body
-        const isExport = subject !== undefined || body.export !== undefined
-        const exporter = isExport ? await mayExport(headers.authorization) : undefined
+        if (subject !== undefined || body.export !== undefined) mayExport(headers.authorization)
         const environment = settings.BATON_ENVIRONMENT
         const subjectRefs =
           subject === undefined
             ? undefined
             : await findSubjectRefs({ ...core, environment, tenant }, subject)
         const position = positionOf(body)
-        await recordExport(core, { what: 'RESULTS', exporter }, body)
+        await recordExport(core, 'RESULTS', body)
         if (subjectRefs?.length === 0) return NOBODY
         const criteria = { ...criteriaOf(body), subjectRefs }
         const page = await searchLog(reader, {
@@ -59,10 +58,9 @@ export const createSearchPart = (core: Core): Part => ({
       '/v1/costs',
       { onRequest, ...COSTS },
       async ({ body, headers }) => {
-        const isExport = body.export !== undefined
-        const exporter = isExport ? await mayExport(headers.authorization) : undefined
+        if (body.export !== undefined) mayExport(headers.authorization)
         const position = positionOf(body)
-        await recordExport(core, { what: 'COSTS', exporter }, body)
+        await recordExport(core, 'COSTS', body)
         const asked = { by: body.by, ...rangeOf(body), position }
         const { looked, next, ...costs } = await readCosts(reader, {
           ...asked,
@@ -83,24 +81,25 @@ const NOBODY = {
 }
 
 interface Guards {
-  readonly mayRead: (authorization: string | undefined) => Promise<void>
-  readonly mayExport: Guard
+  readonly mayRead: RequireToken
+  readonly mayExport: RequireToken
 }
 
 /** Who may export may read as well. */
-function guardsOf({ settings, callers }: Core): Guards {
-  const mayRead = callers.guard('read', settings.BATON_AUDIT_READ_TOKEN)
+function guardsOf({ settings }: Core): Guards {
+  const mayRead = requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read')
   const token = settings.BATON_AUDIT_EVIDENCE_TOKEN
-  const isExporter = token === undefined ? () => false : matcherOf(token)
+  if (token === undefined) return { mayRead, mayExport: refuse }
+  const isExporter = matcherOf(token)
   return {
-    async mayRead(authorization) {
-      if (!isExporter(bearerOf(authorization) ?? '')) await mayRead(authorization)
+    mayRead(authorization) {
+      if (!isExporter(bearerOf(authorization) ?? '')) mayRead(authorization)
     },
-    mayExport: callers.optionalGuard('evidence', token) ?? refuse,
+    mayExport: requireToken(token, 'evidence'),
   }
 }
 
-async function refuse(): Promise<never> {
+function refuse(): never {
   throw EXPORT_OFF
 }
 
@@ -108,27 +107,22 @@ const EXPORT_OFF = new ProblemError({
   status: 403,
   code: 'BATON_TOKEN_REFUSED',
   detail: 'nobody may search this auditor for a person or export from it',
-  fix: 'Set BATON_AUDIT_EVIDENCE_TOKEN in the auditor, and send it, or name issuers of access tokens.',
+  fix: 'Set BATON_AUDIT_EVIDENCE_TOKEN in the auditor, and send it.',
 })
-
-interface Exported {
-  readonly what: 'RESULTS' | 'COSTS'
-  readonly exporter: Caller | undefined
-}
 
 /** Once for an export, with its first answer: the log says that somebody took a file of it, and in which form. */
 async function recordExport(
   { batcher, logger }: Core,
-  { what, exporter }: Exported,
+  what: 'RESULTS' | 'COSTS',
   asked: { readonly export?: ExportFormat; readonly cursor?: string },
 ): Promise<void> {
-  if (exporter === undefined || asked.export === undefined || asked.cursor !== undefined) return
+  if (asked.export === undefined || asked.cursor !== undefined) return
   const taskId = randomUUID()
   const hex = taskId.replaceAll('-', '')
   const reason = `${what}_${asked.export}`
   const traceparent = `00-${hex}-${hex.slice(0, 16)}-00`
   await batcher.add(
-    operationEntry('EVIDENCE_EXPORTED', { taskId, traceparent, actor: exporter.name, reason }),
+    operationEntry('EVIDENCE_EXPORTED', { taskId, traceparent, actor: 'evidence-token', reason }),
   )
   logger.info({ event: 'audit.results_exported', taskId, reason })
 }

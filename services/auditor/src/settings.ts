@@ -9,7 +9,6 @@ import {
 import {
   flag,
   integer,
-  ISSUER_SETTINGS,
   OPS_SETTINGS,
   optionalSecret,
   optionalText,
@@ -95,10 +94,10 @@ export const AUDITOR_SETTINGS = {
     help: 'How old the oldest unsealed record may be before appends are answered with 503.',
   }),
   BATON_AUDIT_WRAPPING_KEY: secret({
-    help: 'The key that wraps the keys of data subjects: 32 bytes in base64, or the ARN of a key of AWS KMS, with credentials from the AWS SDK’s own chain.',
+    help: 'What wraps the keys of data subjects: 32 bytes in base64, or the ARN of a key of AWS KMS, with credentials from the AWS SDK’s own chain; earlier ones behind it, separated by commas.',
   }),
   BATON_AUDIT_LOOKUP_KEY: secret({
-    help: 'The key that finds a data subject without storing who it is: 32 bytes in base64.',
+    help: 'What finds a data subject without storing who it is: 32 bytes in base64; earlier keys behind it, separated by commas.',
   }),
   ...KMS_SETTINGS,
   ...COLD_STORE_SETTINGS,
@@ -153,5 +152,4 @@ export const AUDITOR_SETTINGS = {
   ...PROCESS_SETTINGS,
   ...OPS_SETTINGS,
   ...PEOPLE_SETTINGS,
-  ...ISSUER_SETTINGS,
 }

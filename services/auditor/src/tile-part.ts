@@ -7,7 +7,7 @@ import {
   readWitnessed,
 } from '@baton/audit'
 import type { Pool, TiledLog } from '@baton/audit'
-import { bearerOf, matcherOf, ProblemError } from '@baton/http/server'
+import { bearerOf, matcherOf, ProblemError, requireToken } from '@baton/http/server'
 import { parseTilePath } from '@baton/ledger'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Core, Part } from './core.ts'
@@ -31,10 +31,9 @@ interface ByNode {
 const ROOT = 'root'
 
 /** Tiles are served for published checkpoints only, so that a proof never mixes two states. */
-export const createTilePart = (core: Core): Part => ({
+export const createTilePart = ({ settings, reader, cold }: Core): Part => ({
   prepare(server) {
-    const { reader, cold } = core
-    const mayRead = tileReaders(core)
+    const mayRead = tileReaders(settings)
     const onRequest = async ({ headers }: FastifyRequest) => mayRead(headers.authorization)
     const options = { onRequest, exposeHeadRoute: true, ...TILES }
     for (const prefix of ['', '/chains/:chain']) {
@@ -66,15 +65,12 @@ export const createTilePart = (core: Core): Part => ({
 })
 
 /** Who reads everything, and whoever has the token for checkpoints and tiles alone. */
-function tileReaders({
-  settings,
-  callers,
-}: Core): (authorization: string | undefined) => Promise<void> {
+function tileReaders(settings: Core['settings']): (authorization: string | undefined) => void {
   const { BATON_AUDIT_READ_TOKEN: all, BATON_AUDIT_TILES_TOKEN: tiles } = settings
-  const mayRead = callers.guard('read', all)
+  const requireRead = requireToken(all, 'read')
   const isTiles = tiles === undefined ? () => false : matcherOf(tiles)
-  return async (authorization) => {
-    if (!isTiles(bearerOf(authorization) ?? '')) await mayRead(authorization)
+  return (authorization) => {
+    if (!isTiles(bearerOf(authorization) ?? '')) requireRead(authorization)
   }
 }
 

@@ -13,7 +13,7 @@ import { findRecordedKeys, findTaskLastPositions } from './idempotency.ts'
 import type { RecordedKey } from './idempotency.ts'
 import { prepareEntry } from './prepared-entry.ts'
 import type { PreparedEntry } from './prepared-entry.ts'
-import { isSameRequest } from './request-digest.ts'
+import { digestRequest, isSameRequest } from './request-digest.ts'
 import type { SubjectVault } from './subject-vault.ts'
 import { createTaskLastPositions } from './task-last-positions.ts'
 import type { TaskPosition } from './task-last-positions.ts'
@@ -83,7 +83,7 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
     } catch (error) {
       // Whether the batch was committed is not known here, so nothing remembered may be used.
       memory.forget()
-      if (isRepeatedKey(error)) return findRecorded(db, prepared)
+      if (isRepeatedKey(error)) return findRecorded(db, prepared, () => vault.requestKeys())
       if (isErasedSubject(error)) {
         vault.forget()
         return new Map()
@@ -175,7 +175,11 @@ function createChainMemory(db: Database): ChainMemory {
 }
 
 /** What was answered to those of these entries that are recorded already. */
-async function findRecorded(db: Database, prepared: readonly PreparedEntry[]): Promise<Outcomes> {
+async function findRecorded(
+  db: Database,
+  prepared: readonly PreparedEntry[],
+  requestKeys: () => Promise<readonly Buffer[]>,
+): Promise<Outcomes> {
   const origins = new Map((await readHeads(db)).map(({ chain, origin }) => [chain, origin]))
   const rows = await findRecordedKeys(
     db,
@@ -186,14 +190,25 @@ async function findRecorded(db: Database, prepared: readonly PreparedEntry[]): P
   for (const one of prepared) {
     const row = byKey.get(one.keyText)
     if (row === undefined) continue
-    outcomes.set(one, recordedOutcome(one, row, origins.get(row.chain) ?? ''))
+    const isSame =
+      isSameRequest(one.requestHash, row.requestHash) ||
+      isSameUnder(await requestKeys(), one, row.requestHash)
+    outcomes.set(one, recordedOutcome(isSame, row, origins.get(row.chain) ?? ''))
   }
   return outcomes
 }
 
-function recordedOutcome(one: PreparedEntry, row: RecordedKey, origin: string): AppendOutcome {
-  const { seq, requestHash, recordHash, recordedAtMicros } = row
-  if (!isSameRequest(one.requestHash, requestHash)) return { kind: 'conflict', origin, seq }
+/** What was recorded before the lookup key changed has its digest under the key of then. */
+const isSameUnder = (
+  requestKeys: readonly Buffer[],
+  { entry, key }: PreparedEntry,
+  stored: Buffer,
+): boolean =>
+  requestKeys.some((requestKey) => isSameRequest(digestRequest(entry, key, requestKey), stored))
+
+function recordedOutcome(isSame: boolean, row: RecordedKey, origin: string): AppendOutcome {
+  const { seq, recordHash, recordedAtMicros } = row
+  if (!isSame) return { kind: 'conflict', origin, seq }
   const receipt = {
     origin,
     seq,

@@ -21,12 +21,17 @@ export const isSameRequest = (left: Buffer, right: Buffer): boolean =>
 /** `untagged`: stored before there were tags, so that nothing can be said of it. */
 export type StoredDigest = 'authentic' | 'untagged' | 'altered'
 
-/** `key` is the id of the record, as 16 bytes. */
-export function judgeDigest(stored: Buffer, key: Buffer, requestKey: Buffer): StoredDigest {
+/** `key` is the id of the record, as 16 bytes; `requestKeys` all that there ever were. */
+export function judgeDigest(
+  stored: Buffer,
+  key: Buffer,
+  requestKeys: readonly Buffer[],
+): StoredDigest {
   if (stored.length === DIGEST_BYTES) return 'untagged'
   if (stored.length !== DIGEST_BYTES + TAG_BYTES) return 'altered'
-  const tag = tagOf(key, stored.subarray(0, DIGEST_BYTES), requestKey)
-  return timingSafeEqual(tag, stored.subarray(DIGEST_BYTES)) ? 'authentic' : 'altered'
+  const [digest, tag] = [stored.subarray(0, DIGEST_BYTES), stored.subarray(DIGEST_BYTES)]
+  const isTagged = requestKeys.some((one) => timingSafeEqual(tagOf(key, digest, one), tag))
+  return isTagged ? 'authentic' : 'altered'
 }
 
 const tagOf = (key: Buffer, digest: Buffer, requestKey: Buffer): Buffer =>

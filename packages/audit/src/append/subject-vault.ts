@@ -1,26 +1,28 @@
 // Every data subject has one key; here it is found or made, and remembered so that it costs nothing.
-import { createHmac, createSecretKey, hkdfSync, randomBytes, randomUUID } from 'node:crypto'
+import { hkdfSync } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { transient } from '@baton/runtime'
 import { uuidBytes } from '@baton/ledger'
 import type { Pool } from '../database.ts'
+import { readLookupKeys, ringOf } from '../rotation/key-ring.ts'
+import type { KeyRing, LookupKey } from '../rotation/key-ring.ts'
+import { keepRequestKeys, openRequestKeys, readRequestKeyRows } from '../rotation/request-keys.ts'
 import { compareDefinitions } from '../verify/definitions.ts'
 import type { DefinitionReport } from '../verify/definitions.ts'
-import { addSubjectKeys, findSubjectKeys, readSubjectKeys } from './subject-keys.ts'
-import type { SubjectKeyCandidate, SubjectKeyRow } from './subject-keys.ts'
-import { readVaultKey } from './wrapping-key.ts'
+import type { WrappingKeys } from './open-wrapping-key.ts'
+import { readSubjectKeys, reindexSubjectKeys } from './subject-keys.ts'
+import type { Lookup, SubjectKeyRow } from './subject-keys.ts'
+import { createSubjectRows, loadKeys } from './subject-rows.ts'
+import type { SubjectKey } from './subject-rows.ts'
 import type { WrappingKey } from './wrapping-key.ts'
 
-export interface SubjectKey {
-  /** Random; says nothing about who the subject is. */
-  readonly subjectRef: string
-  readonly key: KeyObject
-}
+export type { SubjectKey } from './subject-rows.ts'
 
 interface VaultOptions {
   readonly db: Pool
   readonly wrappingKey: WrappingKey
-  /** 32 bytes, base64: finds a subject without storing who it is. */
+  /** Those that something in the vault may still be under. */
+  readonly earlierKeys?: WrappingKeys['earlierKeys']
+  /** Finds a subject without storing who it is: 32 bytes in base64, and each earlier key behind it, separated by commas. */
   readonly lookupKey: string
   /** Milliseconds since 1970; the system clock by default. */
   readonly nowMs?: () => number
@@ -29,15 +31,23 @@ interface VaultOptions {
 export interface SubjectVault {
   /** Names the wrapping key in records. */
   readonly wrappingKeyId: string
+  readonly wrapping: KeyRing<WrappingKey>
+  readonly lookups: KeyRing<LookupKey>
   /** Keys a hash of a request, so that no digest of message text can be guessed. */
   readonly requestKey: Buffer
+  /** That key, and those of every lookup key that there was, also of one that was taken out. */
+  requestKeys(): Promise<readonly Buffer[]>
+  /** Keeps the request key of every earlier lookup key, for when that key has been taken out. */
+  keepRequestKeys(): Promise<void>
   /**
    * The key of each named subject, made on first sight. The values name the members of a set of subjects
    * and are empty for one. No round trip when all are remembered, which is for at most a minute.
    */
   obtain(names: ReadonlyMap<string, readonly string[]>): Promise<ReadonlyMap<string, SubjectKey>>
-  /** What stands in the vault instead of a name. */
-  lookupOf(name: string): Buffer
+  /** What stands in the vault instead of a name, under each key of the ring; the current one first. */
+  lookupsOf(name: string): readonly Lookup[]
+  /** Puts rows that keep their names under the current lookup key; answers how many could be. */
+  reindex(rows: readonly SubjectKeyRow[]): Promise<number>
   /** Drops every remembered key: one of them may have been erased. */
   forget(): void
   /** The keys that still exist, by subjectRef. */
@@ -50,90 +60,65 @@ const KEY_BYTES = 32
 const REMEMBERED_MAX = 20_000
 /** How long a key that another process erased may stay in memory; it opens nothing new before that. */
 const REMEMBERED_MS = 60_000
-const ROUNDS_MAX = 3
 
-/** Throws BATON_KEY_INVALID when the lookup key is not 32 bytes of base64. */
+/** Throws BATON_KEY_INVALID when a lookup key is not 32 bytes of base64. */
 export function createSubjectVault({ db, nowMs = Date.now, ...keys }: VaultOptions): SubjectVault {
-  const { wrappingKey } = keys
-  const lookupKey = readVaultKey('lookup', keys.lookupKey)
+  const wrapping = ringOf(keys.wrappingKey, keys.earlierKeys ?? [])
+  const lookups = readLookupKeys(keys.lookupKey)
   const remembered = new Map<string, SubjectKey>()
   let rememberedSinceMs = nowMs()
 
-  const lookupOf = (name: string): Buffer => createHmac('sha256', lookupKey).update(name).digest()
-  const unwrapRow = async ({ subjectRef, wrappedKey }: SubjectKeyRow): Promise<SubjectKey> => ({
-    subjectRef,
-    key: createSecretKey(await wrappingKey.unwrap(wrappedKey, subjectRef)),
-  })
-
-  // Whoever stores a subject first decides its key, so what was stored is read back.
-  async function load(
-    names: readonly string[],
-    membersOf: ReadonlyMap<string, readonly string[]>,
-  ): Promise<void> {
-    const missing = new Map(names.map((name) => [lookupOf(name).toString('hex'), name]))
-    for (let round = 0; round < ROUNDS_MAX && missing.size > 0; round += 1) {
-      const lookups = [...missing.keys()].map((lookup) => Buffer.from(lookup, 'hex'))
-      if (round > 0) {
-        const made = [...missing].map(([lookup, name]) =>
-          makeKey(wrappingKey, {
-            lookup: Buffer.from(lookup, 'hex'),
-            memberLookups: (membersOf.get(name) ?? []).map(lookupOf),
-          }),
-        )
-        await addSubjectKeys(db, await Promise.all(made))
-      }
-      const rows = await findSubjectKeys(db, lookups)
-      const keys = await Promise.all(rows.map(unwrapRow))
-      for (const [index, key] of keys.entries()) {
-        const lookup = rows[index]?.lookup?.toString('hex') ?? ''
-        remembered.set(missing.get(lookup) as string, key)
-        missing.delete(lookup)
-      }
-    }
-    if (missing.size > 0) {
-      throw transient('BATON_VAULT_CONTENDED', 'a subject key was erased while it was being made', {
-        fix: 'Send the same entries again.',
-      })
-    }
-  }
-
+  const rows = createSubjectRows(wrapping, lookups)
   function forget(): void {
     remembered.clear()
     rememberedSinceMs = nowMs()
   }
 
+  const requestKeys = lookups.all.map(requestKeyOf)
   return {
-    wrappingKeyId: wrappingKey.id,
-    requestKey: Buffer.from(hkdfSync('sha256', lookupKey, '', 'baton/request/v1', KEY_BYTES)),
+    wrappingKeyId: wrapping.current.id,
+    wrapping,
+    lookups,
+    requestKey: requestKeyOf(lookups.current),
+    async requestKeys() {
+      const kept = await readRequestKeyRows(db)
+      const gone = kept.filter(({ lookupKeyId }) => lookups.find(lookupKeyId) === undefined)
+      return [...requestKeys, ...(await openRequestKeys(wrapping, gone))]
+    },
+    async keepRequestKeys() {
+      const kept = (await readRequestKeyRows(db)).map(({ lookupKeyId }) => lookupKeyId)
+      const missing = lookups.earlier.filter(({ id }) => !kept.includes(id))
+      const own = missing.map((key) => ({ lookupKeyId: key.id, key: requestKeyOf(key) }))
+      if (own.length > 0) await keepRequestKeys(db, wrapping.current, own)
+    },
     async obtain(names) {
       if (nowMs() - rememberedSinceMs > REMEMBERED_MS) forget()
       const named = [...names.keys()]
       const unknown = named.filter((name) => !remembered.has(name))
       if (remembered.size + unknown.length > REMEMBERED_MAX) forget()
       const wanted = named.filter((name) => !remembered.has(name))
-      if (wanted.length > 0) await load(wanted, names)
+      if (wanted.length > 0) {
+        for (const [name, key] of await loadKeys({ db, rows, lookups }, wanted, names)) {
+          remembered.set(name, key)
+        }
+      }
       return new Map(named.map((name) => [name, remembered.get(name) as SubjectKey]))
     },
-    lookupOf,
+    lookupsOf: rows.lookupsOf,
+    async reindex(stored) {
+      const indexes = await Promise.all(stored.map(rows.indexByNames))
+      const again = indexes.filter((one) => one !== undefined)
+      return again.length === 0 ? 0 : reindexSubjectKeys(db, again)
+    },
     forget,
     compareDefinitions: () => compareDefinitions(db, 'vault'),
     async keysOf(subjectRefs) {
-      const rows = await readSubjectKeys(db, [...subjectRefs].map(uuidBytes))
-      const keys = await Promise.all(rows.map(unwrapRow))
+      const stored = await readSubjectKeys(db, [...subjectRefs].map(uuidBytes))
+      const keys = await Promise.all(stored.map(rows.unwrapRow))
       return new Map(keys.map(({ subjectRef, key }) => [subjectRef, key]))
     },
   }
 }
 
-async function makeKey(
-  wrappingKey: WrappingKey,
-  lookups: Pick<SubjectKeyCandidate, 'lookup' | 'memberLookups'>,
-): Promise<SubjectKeyCandidate> {
-  const subjectRef = randomUUID()
-  return {
-    ...lookups,
-    subjectRef: uuidBytes(subjectRef),
-    wrappedKey: await wrappingKey.wrap(randomBytes(KEY_BYTES), subjectRef),
-    wrappingKeyId: wrappingKey.id,
-  }
-}
+const requestKeyOf = ({ secret }: LookupKey): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, '', 'baton/request/v1', KEY_BYTES))

@@ -52,6 +52,7 @@ import { proveSubjectRecords } from './subject-records.ts'
 import type { SubjectRecord } from './subject-records.ts'
 import type { CoveredSizes } from '../read/assurance.ts'
 import { readSubjectKeys } from '../append/subject-keys.ts'
+import type { Lookup } from '../append/subject-keys.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
 
 interface EraserOptions {
@@ -228,7 +229,7 @@ export function createEraser(options: EraserOptions): Eraser {
     },
     list: async (states) => (await erasures.listErasures(db, states)).filter(isProven),
     async search(person) {
-      const refs = await findKeysOfSubject(vaultDb, reach.lookupOf(person))
+      const refs = await findKeysOfSubject(vaultDb, reach.lookupsOf(person))
       const { reader, cold, covered } = options
       const places = await erasures.findSubjectRecords(db, refs)
       return proveSubjectRecords({ reader, cold: cold?.store, covered: await covered() }, places)
@@ -256,13 +257,13 @@ async function planOnce(
   const { id, requestedBy, signedDecision } = plan
   const asked = readSigned(options, plan, erasureRequest(plan, requestedBy), signedDecision)
   if (asked.kind === 'unsigned') return asked
-  const lookup = reach.lookupOf(plan)
-  const refs = await findKeysOfSubject(vaultDb, lookup)
+  const lookups = reach.lookupsOf(plan)
+  const refs = await findKeysOfSubject(vaultDb, lookups)
   const { taskIds, looked } = await tasksOf(options, reach, { refs, known: plan.taskIds })
   const heldTaskIds = await heldOf(options, taskIds, looked)
   if ((await erasures.findErasure(db, id)) === undefined) {
     const state = heldTaskIds.length === 0 ? 'PLANNED' : 'DEFERRED'
-    if (state === 'PLANNED') await noteErasure(vaultDb, id, lookup)
+    if (state === 'PLANNED') await noteErasure(vaultDb, id, lookups)
     const { signed: requested } = asked
     const signed = signErasure({ ...plan, taskIds, confirmedBy: null }, { requested }, signer)
     await erasures.addErasure(db, { ...plan, taskIds, state, signed })
@@ -270,7 +271,7 @@ async function planOnce(
   const kept = await readKnown(db, id)
   const { state } = kept
   if (state !== 'PLANNED' && state !== 'DEFERRED') return TAKEN
-  if (!(await isSamePlan(options, kept, { plan, lookup }))) return TAKEN
+  if (!(await isSamePlan(options, kept, { plan, lookups }))) return TAKEN
   if (state === 'DEFERRED') {
     const signed = kept.signed?.requested
     await append(erasureEntries(plan, { event: 'ERASURE_DEFERRED', actor: requestedBy, signed }))
@@ -284,11 +285,11 @@ const TAKEN = { kind: 'taken' } as const
 async function isSamePlan(
   { batchKeys, vaultDb }: EraserOptions,
   kept: Erasure,
-  { plan, lookup }: { readonly plan: ErasurePlan; readonly lookup: Buffer },
+  { plan, lookups }: { readonly plan: ErasurePlan; readonly lookups: readonly Lookup[] },
 ): Promise<boolean> {
   if (kept.requestedBy !== plan.requestedBy || kept.basis !== plan.basis) return false
   if (judgeErasure(kept, batchKeys) !== 'proven') return false
-  return kept.state === 'DEFERRED' || (await isErasureOf(vaultDb, kept.id, lookup))
+  return kept.state === 'DEFERRED' || (await isErasureOf(vaultDb, kept.id, lookups))
 }
 
 /** What somebody of this tenant signed, where it counts; otherwise what is to be signed. */
@@ -380,12 +381,12 @@ async function confirmPlan(
   if (found.state !== 'PLANNED') return undefined
   const requested = found.signed?.requested
   if (requested === undefined) return refusedAs('unsigned_plan')
-  const lookup = reach.lookupOf({ subject, tenant })
-  if (!(await isErasureOf(vaultDb, id, lookup))) return refusedAs('other_subject')
+  const lookups = reach.lookupsOf({ subject, tenant })
+  if (!(await isErasureOf(vaultDb, id, lookups))) return refusedAs('other_subject')
   const decision = erasureConfirmation({ ...found, subject }, confirmedBy)
   const read = readSigned(options, { tenant }, decision, signedDecision)
   if (read.kind === 'unsigned') return read
-  const refs = await findKeysOfSubject(vaultDb, lookup)
+  const refs = await findKeysOfSubject(vaultDb, lookups)
   const { taskIds, looked } = await tasksOf(options, reach, { refs, known: confirmed.taskIds })
   if ((await heldOf(options, taskIds, looked)).length > 0) return refusedAs('held')
   const { handoffIds } = confirmed

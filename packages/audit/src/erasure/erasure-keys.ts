@@ -1,7 +1,8 @@
 // The statements of an erasure on the vault: who is meant, which keys go, and that they are gone. The one that detaches them is
 // text: five parts that are one.
-import { BINARY } from '@baton/postgres'
+import { BINARY, columns, text } from '@baton/postgres'
 import { anyOf } from '@baton/postgres/statements'
+import type { Lookup } from '../append/subject-keys.ts'
 import { subjectName } from '../append/prepared-entry.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
 import { run, vault } from '../database.ts'
@@ -13,23 +14,29 @@ interface KeyRow {
 
 const refs = (rows: readonly KeyRow[]): string[] => rows.map((row) => row.subjectRef)
 
-/** Remembers whom an erasure is about until it is carried out, as a keyed hash. */
-export async function noteErasure(db: Database, erasureId: string, lookup: Buffer): Promise<void> {
+const NOTED = columns({ lookup: BINARY.bytea, lookupKeyId: text })
+
+/** Remembers whom an erasure is about until it is carried out, as a hash under each lookup key: one of them will find the person. */
+export async function noteErasure(
+  db: Database,
+  erasureId: string,
+  lookups: readonly Lookup[],
+): Promise<void> {
   await run(
     db,
     'note_erasure',
-    vault
-      .insertInto('vault.erasure')
-      .values({ erasure_id: erasureId, lookup })
-      .onConflict((conflict) => conflict.doNothing()),
+    `insert into vault.erasure (erasure_id, lookup, lookup_key_id)
+     select $1, n.lookup, n.lookup_key_id from ${NOTED.unnest('n', { after: 1 })}
+     on conflict do nothing`,
+    [erasureId, ...NOTED.values(lookups)],
   )
 }
 
-/** Whether a planned erasure is about the subject of this lookup. */
+/** Whether a planned erasure is about the subject of these lookups. */
 export async function isErasureOf(
   db: Database,
   erasureId: string,
-  lookup: Buffer,
+  lookups: readonly Lookup[],
 ): Promise<boolean> {
   const rows = await run(
     db,
@@ -38,27 +45,38 @@ export async function isErasureOf(
       .selectFrom('vault.erasure')
       .select('erasure_id')
       .where('erasure_id', '=', erasureId)
-      .where('lookup', '=', lookup),
+      .where(
+        'lookup',
+        '=',
+        anyOf(
+          BINARY.bytea,
+          lookups.map(({ lookup }) => lookup),
+        ),
+      ),
   )
   return rows.length > 0
 }
 
 /** The keys that protect data of the subject: its own, and those of sets that it belongs to. */
-export async function findKeysOfSubject(db: Database, lookup: Buffer): Promise<string[]> {
+export async function findKeysOfSubject(
+  db: Database,
+  lookups: readonly Lookup[],
+): Promise<string[]> {
+  const values = lookups.map(({ lookup }) => lookup)
   const ownKey = vault
     .selectFrom('vault.subject_key')
     .select('subject_ref as subjectRef')
-    .where('lookup', '=', lookup)
+    .where('lookup', '=', anyOf(BINARY.bytea, values))
   const keysOfSets = vault
     .selectFrom('vault.subject_member')
     .select('subject_ref as subjectRef')
-    .where('member_lookup', '=', lookup)
+    .where('member_lookup', '=', anyOf(BINARY.bytea, values))
   return refs(await run(db, 'find_keys_of_subject', ownKey.union(keysOfSets)))
 }
 
 interface SubjectSearch {
   readonly vaultDb: Database
-  readonly vault: Pick<SubjectVault, 'lookupOf'>
+  readonly vault: Pick<SubjectVault, 'lookupsOf'>
   readonly environment: string
   readonly tenant?: string | undefined
 }
@@ -68,11 +86,12 @@ export const findSubjectRefs = (
   { vaultDb, vault, environment, tenant }: SubjectSearch,
   subject: string,
 ): Promise<string[]> =>
-  findKeysOfSubject(vaultDb, vault.lookupOf(subjectName({ environment, tenant }, subject)))
+  findKeysOfSubject(vaultDb, vault.lookupsOf(subjectName({ environment, tenant }, subject)))
 
 /**
  * Takes the subject's keys out of the map from people to keys, in one statement with the list of them;
- * whatever is recorded of that person afterwards gets new keys. Safe to repeat.
+ * whatever is recorded of that person afterwards gets new keys. What a change of the lookup key does at the same time is found
+ * all the same: it leaves behind what a row was found by before. Safe to repeat.
  */
 export async function detachKeys(db: Database, erasureId: string): Promise<void> {
   await run(
@@ -89,7 +108,7 @@ export async function detachKeys(db: Database, erasureId: string): Promise<void>
      ), unmapped as (
        delete from vault.subject_member s using keys k where s.subject_ref = k.subject_ref
      )
-     update vault.subject_key s set lookup = null from keys k where s.subject_ref = k.subject_ref`,
+     update vault.subject_key s set lookup = null, sealed_names = null from keys k where s.subject_ref = k.subject_ref`,
     [erasureId],
   )
 }

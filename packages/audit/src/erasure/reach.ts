@@ -2,6 +2,7 @@
 import { uuidBytes } from '@baton/ledger'
 import { subjectName } from '../append/prepared-entry.ts'
 import { readSubjectKeys } from '../append/subject-keys.ts'
+import type { Lookup } from '../append/subject-keys.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
 import { readErasedObjects } from '../cold/erased-objects.ts'
 import type { ColdSegments } from '../cold/erased-objects.ts'
@@ -38,7 +39,8 @@ export interface Person {
 }
 
 export interface Reach {
-  lookupOf(person: Person): Buffer
+  /** Under each key of the lookup ring. */
+  lookupsOf(person: Person): readonly Lookup[]
   /** What the cold tier holds of subjects, in the records of these tasks. */
   readCold(refs: readonly string[], taskIds: readonly string[]): Promise<ColdSegments>
   /** The known tasks, and those in whose records the subjects have segments. */
@@ -53,8 +55,8 @@ export function reachOf({ db, vaultDb, vault, environment, cold }: ReachOptions)
   const readCold: Reach['readCold'] = async (refs, taskIds) =>
     cold === undefined ? NO_COLD : readErasedObjects({ ...cold, vault }, refs, taskIds)
   return {
-    lookupOf: ({ subject, tenant }) =>
-      vault.lookupOf(subjectName({ environment, tenant }, subject)),
+    lookupsOf: ({ subject, tenant }) =>
+      vault.lookupsOf(subjectName({ environment, tenant }, subject)),
     readCold,
     async tasksOf(refs, known) {
       const records = await findSubjectRecords(db, refs)

@@ -150,17 +150,26 @@ export interface VaultTables {
     wrapped_key: Buffer
     wrapping_key_id: string
     created_at: Generated<Date>
+    lookup_key_id: Generated<string>
+    sealed_names: Buffer | null
   }
   'vault.subject_member': {
     subject_ref: string
     member_lookup: Buffer
+    lookup_key_id: Generated<string>
   }
   'vault.erasure': {
     erasure_id: string
     lookup: Buffer
+    lookup_key_id: Generated<string>
   }
   'vault.erasure_key': {
     erasure_id: string
     subject_ref: string
+  }
+  'vault.request_key': {
+    lookup_key_id: string
+    wrapped_key: Buffer
+    wrapping_key_id: string
   }
 }

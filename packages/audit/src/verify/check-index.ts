@@ -9,12 +9,12 @@ import { NO_FINDINGS } from './state-check.ts'
 import type { StateCheck } from './state-check.ts'
 
 /**
- * Without `requestKey` what the index remembers of requests is not looked at. `taggedFrom` answers from which record of a
+ * Without `requestKeys` what the index remembers of requests is not looked at. `taggedFrom` answers from which record of a
  * chain on every row has a tag: that they all lost it shows in none of them.
  */
 export function checkIndex(
   snapshot: Snapshot,
-  requestKey: Buffer | undefined,
+  requestKeys: readonly Buffer[] | undefined,
   taggedFrom: (origin: string) => number,
 ): StateCheck {
   const heads: ChainHead[] = []
@@ -26,8 +26,8 @@ export function checkIndex(
         isTagged = false
       }
       if (seq >= taggedFrom(head.origin)) isTagged = true
-      if (requestKey === undefined || index === undefined) return NO_FINDINGS
-      const digest = judgeDigest(index.requestHash, uuidBytes(index.key), requestKey)
+      if (requestKeys === undefined || index === undefined) return NO_FINDINGS
+      const digest = judgeDigest(index.requestHash, uuidBytes(index.key), requestKeys)
       // Before its first tag a chain was written by versions that made none; behind it each row has one.
       if (digest === 'authentic') isTagged = true
       const isAltered = digest === 'altered' || (digest === 'untagged' && isTagged)

@@ -53,7 +53,7 @@ interface ScrubOptions {
   readonly pool: Pool
   readonly batchKeys: ReadonlyMap<string, KeyObject>
   /** Opens payload segments. */
-  readonly vault: Pick<SubjectVault, 'keysOf' | 'requestKey'>
+  readonly vault: Pick<SubjectVault, 'keysOf' | 'requestKeys'>
   /** Where records stand that are not in the database any more. */
   readonly cold?: ColdStore | undefined
   /** The sealer's; without it roots are not compared. */
@@ -186,7 +186,7 @@ async function verifyPiece(
     signedFrom,
     sealedTo: at.target?.size ?? 0,
   })
-  const index = checkIndex(snapshot, vault.requestKey, () => Infinity)
+  const index = checkIndex(snapshot, await vault.requestKeys(), () => Infinity)
   const toSeq = at.size + options.records
   const tree = compactRangeFromState(at.tree)
   let waiting: Uint8Array[] = []

@@ -43,7 +43,7 @@ interface VerifyOptions {
   /** Trusted public keys of append services, by key id; never taken from the database. */
   readonly batchKeys: ReadonlyMap<string, KeyObject>
   /** Opens payload segments. Without it segments are not verified. */
-  readonly vault?: Pick<SubjectVault, 'keysOf' | 'requestKey' | 'compareDefinitions'>
+  readonly vault?: Pick<SubjectVault, 'keysOf' | 'requestKeys' | 'compareDefinitions'>
   /** Where records stand that are not in the database any more. */
   readonly cold?: ColdStore | undefined
   /** Who seals, and where. Without it nothing is compared with seals. */
@@ -129,7 +129,11 @@ async function openStateChecks(
 ): Promise<readonly StateCheck[]> {
   const sealed = seals && ((origin: string) => seals.targets.get(origin)?.at(-1)?.size ?? 0)
   return [
-    checkIndex(db, vault?.requestKey, (origin) => seals?.secondFrom.get(origin) ?? Infinity),
+    checkIndex(
+      db,
+      await vault?.requestKeys(),
+      (origin) => seals?.secondFrom.get(origin) ?? Infinity,
+    ),
     checkHolds(db),
     checkErasures(db, batchKeys),
     checkTiers({ tier: createColdTier(db, cold), sealed }, await readArchivePositions(db)),

@@ -38,6 +38,13 @@ export const LOG_METRICS = {
     labels: [],
     filledBy: 'auditor, sealer, archiver',
   },
+  vaultRowsLeft: {
+    name: 'baton_vault_rows_left',
+    kind: 'gauge',
+    help: 'Rows of the vault that are still under an earlier wrapping or lookup key; 0 says that this key can be taken out.',
+    labels: ['key'],
+    filledBy: 'auditor',
+  },
   auditDefinitionsAltered: {
     name: 'baton_audit_definitions_altered',
     kind: 'gauge',

@@ -21,6 +21,7 @@ import type { QueueDepth } from '@baton/store'
 import type { OpenedDatabases } from '../instance/databases.ts'
 import { counted } from '../terminal/figures.ts'
 import { diagnoseCold } from './diagnose-cold.ts'
+import { diagnoseVaultKeys } from './diagnose-vault-keys.ts'
 import { failed, judged, passed, unknown } from './diagnosis.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { describeFinding, isAlone, markOf } from './verification-checks.ts'
@@ -55,6 +56,7 @@ export async function diagnosePromises(
   return [
     ...diagnoses,
     ...(await diagnoseLog(opened, onProgress)),
+    ...(await diagnoseVaultKeys(opened)),
     await diagnoseCold(opened),
     await diagnoseErasures(opened),
     await diagnoseOutbox(opened),

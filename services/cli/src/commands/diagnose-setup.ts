@@ -55,12 +55,12 @@ async function diagnoseDatabases({ pool, audit }: OpenedDatabases): Promise<read
     await diagnoseAuditDurability(audit.pool),
     judged(
       'database',
-      'what serves callers cannot connect to the audit databases',
+      'baton_app cannot connect to the audit databases',
       await findReachableDatabases(pool, AUDIT_DATABASES),
     ),
     judged(
       'database',
-      'what serves callers owns no table and may truncate none',
+      'baton_app owns no table and may truncate none',
       await findOwnedTables(pool),
     ),
   ]

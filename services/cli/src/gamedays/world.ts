@@ -80,7 +80,7 @@ async function startWorld(
   })
   closing.push(() => services.stopAll())
   const sender = createSender({
-    databaseUrl: databases.urls.gateway,
+    databaseUrl: databases.urls.app,
     operator: 'operator',
     keyRing: parseSigningKeys(databases.secrets.BATON_SIGNING_KEYS),
     connectionsMax: 4,

@@ -2,11 +2,19 @@
 import {
   createPool,
   createSubjectVault,
-  openWrappingKey,
+  openWrappingKeys,
   readCoveredSizes,
+  readVaultProgress,
   requireSealTrust,
 } from '@baton/audit'
-import type { ColdStore, CoveredSizes, Pool, SealTrust, SubjectVault } from '@baton/audit'
+import type {
+  ColdStore,
+  CoveredSizes,
+  Pool,
+  SealTrust,
+  SubjectVault,
+  VaultProgress,
+} from '@baton/audit'
 import { batchKeyId, createBatchSigner, readBatchPublicKey } from '@baton/ledger'
 import type { CliSettings } from '../context.ts'
 import type { ReadableDatabases } from './databases.ts'
@@ -15,6 +23,8 @@ export interface AuditReader {
   /** Connected as audit_reader. */
   readonly pool: Pool
   readonly vault: SubjectVault
+  /** How much of the vault is under which key. */
+  keyProgress(): Promise<VaultProgress>
   /** The public keys that batches may be signed with; never taken from the database. */
   readonly batchKeys: ReadonlyMap<string, ReturnType<typeof readBatchPublicKey>>
   /**
@@ -49,16 +59,18 @@ export function openAuditReader(
       .filter((key) => key !== '')
       .map(readBatchPublicKey),
   ]
+  const vault = createSubjectVault({
+    db: vaultPool,
+    ...openWrappingKeys(secrets.BATON_AUDIT_WRAPPING_KEY, {
+      endpoint: settings.BATON_KMS_ENDPOINT,
+      environment: settings.BATON_ENVIRONMENT,
+    }),
+    lookupKey: secrets.BATON_AUDIT_LOOKUP_KEY,
+  })
   return {
     pool,
-    vault: createSubjectVault({
-      db: vaultPool,
-      wrappingKey: openWrappingKey(secrets.BATON_AUDIT_WRAPPING_KEY, {
-        endpoint: settings.BATON_KMS_ENDPOINT,
-        environment: settings.BATON_ENVIRONMENT,
-      }),
-      lookupKey: secrets.BATON_AUDIT_LOOKUP_KEY,
-    }),
+    vault,
+    keyProgress: () => readVaultProgress({ db: vaultPool, vault }),
     batchKeys: new Map(keys.map((key) => [batchKeyId(key), key])),
     seals: () => requireSealTrust(pool, sealKey, seals.watch),
     cold,

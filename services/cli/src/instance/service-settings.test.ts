@@ -24,8 +24,7 @@ const signing = generateKeyPairSync('ed25519')
   .toString('base64')
 const databases: Known['databases'] = {
   urls: {
-    gateway: 'gateway-url',
-    delivery: 'delivery-url',
+    app: 'app-url',
     auditWriter: 'writer-url',
     auditSealer: 'sealer-url',
     auditArchiver: 'archiver-url',
@@ -46,10 +45,6 @@ const databases: Known['databases'] = {
       BATON_AUDIT_WRAPPING_KEY: secret('wrap'),
       BATON_AUDIT_LOOKUP_KEY: secret('lookup'),
       BATON_API_KEY: 'bk_development_secret-api',
-    },
-    roles: {
-      BATON_GATEWAY_PASSWORD: secret('gateway'),
-      BATON_DELIVERY_PASSWORD: secret('delivery'),
     },
     seals: {
       sealerPassword: secret('sealer'),
