@@ -56,7 +56,8 @@ describe('fetchTools', () => {
   beforeAll(async () => {
     await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve))
     const { port } = registry.address() as AddressInfo
-    env = { ...process.env, npm_config_registry: `http://127.0.0.1:${port}/` }
+    const npm_config_registry = `http://127.0.0.1:${port}/`
+    env = { ...process.env, npm_config_registry, npm_config_noproxy: '127.0.0.1' }
   })
   afterAll(() => {
     registry.close()
