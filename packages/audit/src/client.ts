@@ -1,6 +1,7 @@
 // Callers reach the audit store only through the auditor's HTTP interface, with an append token.
 import { createHttpClient, HttpRefusal } from '@baton/http/client'
-import { BatonError, createBreaker } from '@baton/runtime'
+import { BatonError, createBreaker, NO_TLS } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
 import type { AuditEntry, Receipt } from '@baton/ledger'
 
 interface AuditClientOptions {
@@ -10,6 +11,8 @@ interface AuditClientOptions {
   readonly token: string
   /** How long one append may take before it counts as failed. */
   readonly timeoutMs?: number
+  /** How an auditor at an https URL is spoken to. */
+  readonly tls?: Tls | undefined
 }
 
 export interface AuditClient {
@@ -51,6 +54,7 @@ export function createAuditClient(options: AuditClientOptions): AuditClient {
     url: options.url,
     name: 'the auditor',
     token: options.token,
+    tls: { tls: options.tls ?? NO_TLS, setting: 'BATON_AUDIT_URL' },
     timeoutMs,
     unavailable: {
       code: 'BATON_AUDIT_UNAVAILABLE',

@@ -5,7 +5,7 @@ import type { Endpoint } from '@baton/http/endpoint'
 import { createWebhookSigner } from '@baton/http/webhook'
 import type { WebhookSigner } from '@baton/http/webhook'
 import { BatonError, codeOf, every } from '@baton/runtime'
-import type { Logger, Service } from '@baton/runtime'
+import type { Logger, Service, Tls } from '@baton/runtime'
 import {
   announceAlertWebhooks,
   claimAlertDeliveries,
@@ -61,6 +61,8 @@ interface DeliveryParts {
   readonly db: Database
   readonly to: AlertWebhooks
   readonly times?: Partial<DeliveryTimes>
+  /** How webhooks in one's own network are spoken to. */
+  readonly tls?: Tls | undefined
   readonly metrics: Pick<Metrics, 'alertDeliveriesTotal'>
   readonly logger: Logger
 }
@@ -110,7 +112,7 @@ interface Way {
 
 function createSends(parts: SendParts): Service {
   const { db, times, webhook, logger } = parts
-  const way = openWay(webhook)
+  const way = openWay(webhook, parts.tls)
   const claim = {
     webhook: webhook.name,
     limit: AT_ONCE,
@@ -137,13 +139,17 @@ function createSends(parts: SendParts): Service {
 }
 
 /** Throws what is wrong with the address or a secret, with the name of the webhook. */
-function openWay({ name, url, allowPrivate = false, secrets }: AlertWebhook): Way {
+function openWay(
+  { name, url, allowPrivate = false, secrets }: AlertWebhook,
+  tls: Tls | undefined,
+): Way {
   try {
     return {
       signers: secrets.map(createWebhookSigner),
       endpoint: createEndpoint({
         url,
         allowPrivate,
+        tls,
         answerBytesMax: 65_536,
         connectionsMax: AT_ONCE,
       }),

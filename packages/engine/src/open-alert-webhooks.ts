@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { createDocumentCheck } from '@baton/protocol/document-check'
 import { closing, permanent, readVariable } from '@baton/runtime'
-import type { BatonError, Logger, Service } from '@baton/runtime'
+import type { BatonError, Logger, Service, Tls } from '@baton/runtime'
 import { createPool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { createAlertWebhooks } from './alert-webhooks.ts'
@@ -13,6 +13,7 @@ interface OpenParts {
   /** The file; nobody is told anything where there is none. */
   readonly path: string | undefined
   readonly databaseUrl: string
+  readonly tls?: Tls | undefined
   readonly metrics: Metrics
   readonly logger: Logger
 }
@@ -21,7 +22,7 @@ const CONNECTIONS_MAX = 2
 
 /** What a process that sweeps runs beside it, on connections of its own. Throws as `loadAlertWebhooks`. */
 export function openAlertWebhooks(
-  { path, databaseUrl, metrics, logger }: OpenParts,
+  { path, databaseUrl, tls, metrics, logger }: OpenParts,
   environment: Environment,
 ): readonly Service[] {
   if (path === undefined) return []
@@ -31,7 +32,7 @@ export function openAlertWebhooks(
     applicationName: 'baton-alerts',
     connectionsMax: CONNECTIONS_MAX,
   })
-  const webhooks = createAlertWebhooks({ db, to, metrics, logger })
+  const webhooks = createAlertWebhooks({ db, to, tls, metrics, logger })
   return [closing('connections of alert webhooks', () => db.end()), webhooks]
 }
 

@@ -1,16 +1,19 @@
 // The summariser that an installation's settings name.
 import { usdFromMicro } from '@baton/protocol'
-import type { Settings } from '@baton/runtime'
+import { refusePlainUrl } from '@baton/runtime'
+import type { Settings, Tls } from '@baton/runtime'
 import { createModelSummariser } from '@baton/summarise'
 import type { Summariser } from '@baton/summarise'
 import type { SUMMARISER_SETTINGS } from './settings.ts'
 
-/** Undefined where none is set: older turns are extracted then. */
+/** Throws BATON_PLAINTEXT_REFUSED. Undefined where none is set: older turns are extracted then. */
 export function openSummariser(
   settings: Settings<typeof SUMMARISER_SETTINGS>,
+  tls: Tls,
 ): Summariser | undefined {
   const { BATON_SUMMARISER_BASE_URL: baseUrl } = settings
   if (baseUrl === undefined) return undefined
+  refusePlainUrl(tls, { url: baseUrl, setting: 'BATON_SUMMARISER_BASE_URL' })
   return createModelSummariser({
     baseUrl,
     model: settings.BATON_SUMMARISER_MODEL,

@@ -1,11 +1,8 @@
-// What the other side answers comes out as it was meant, over plain connections and over TLS that can be checked.
+// What the other side answers comes out as it was meant, whatever it answers.
 import { createServer } from 'node:http'
 import type { RequestListener, Server } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createTestCertificate } from '../fixtures/test-certificate.ts'
 import { createHttpClient, isReady } from './client.ts'
 import type { HttpClient } from './client.ts'
 
@@ -128,18 +125,4 @@ it('asks whether a process is ready, and takes silence for no', async () => {
   )
   expect(await isReady(url, 2_000)).toBe(true)
   expect(await isReady('http://127.0.0.1:1', 2_000)).toBe(false)
-})
-
-it('speaks TLS to an https URL, and only to whom it can check', async () => {
-  const { key, certificate } = createTestCertificate('127.0.0.1')
-  const server = createTlsServer({ key, cert: certificate }, (_, response) => response.end('{}'))
-  const url = await listen(server, 'https')
-  const unknown = await clientOf(url)
-    .ask('/')
-    .catch((error: Error) => error.cause)
-  expect(unknown).toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
-  const before = getCACertificates('default')
-  setDefaultCACertificates([...before, certificate])
-  closers.push(() => setDefaultCACertificates(before))
-  expect(await clientOf(url).json('/')).toEqual({})
 })

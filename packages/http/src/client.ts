@@ -1,7 +1,10 @@
 // One way to ask another process over HTTP or HTTPS: bounded connections and waits, and its problems as errors.
-import { Pool, request as requestOnce } from 'undici'
-import { BatonError, transient } from '@baton/runtime'
-import type { ErrorCode } from '@baton/runtime'
+import { Pool } from 'undici'
+import { BatonError, NO_TLS, refusePlainUrl, transient } from '@baton/runtime'
+import type { ErrorCode, Tls } from '@baton/runtime'
+import { askOnce } from './ask-once.ts'
+import { connectOver } from './tls-client.ts'
+import { tlsFailure } from './tls-failure.ts'
 
 export interface HttpClientOptions {
   /** Base URL of the process; its path is not used. */
@@ -18,8 +21,18 @@ export interface HttpClientOptions {
   readonly connectionsMax?: number
   /** How long the body of an answer may be; a longer one is no answer. Unbounded by default, for Baton's own processes. */
   readonly answerBytesMax?: number
+  /** With what it proves itself over https, and whom it believes; by default nobody, and whom the machine believes. */
+  readonly tls?: ClientTls
   /** What a refusal without a code of its own is called; `unavailable.code` by default. */
   readonly refused?: ErrorCode
+}
+
+export interface ClientTls {
+  readonly tls: Tls
+  /** Where the URL stands, as a refusal of plain text names it. */
+  readonly setting: string
+  /** `own` by default: a process of the same installation. The authorities of the machine vouch for others too. */
+  readonly whose?: 'own' | 'others'
 }
 
 export interface HttpRequest {
@@ -40,8 +53,8 @@ export interface HttpAnswer {
 export interface HttpClient {
   /**
    * The answer of a success. Throws `HttpRefusal` for any other: transient for 408, 429 and 5xx, permanent
-   * otherwise, with the code and words of its problem document. Throws the transient `unavailable.code` where no
-   * answer comes in time. Redirections are not followed.
+   * otherwise, with the code and words of its problem document. Throws the transient BATON_TLS_REFUSED where one side does not
+   * believe the other, and the transient `unavailable.code` where no answer comes in time. Redirections are not followed.
    */
   ask(path: string, request?: HttpRequest): Promise<HttpAnswer>
   /** The same, for an answer that is JSON. */
@@ -61,7 +74,8 @@ export class HttpRefusal extends BatonError {
     { status, headers }: { readonly status: number } & Pick<HttpAnswer, 'headers'>,
     { code, detail, fix, pointer }: Problem & { code: ErrorCode; detail: string },
   ) {
-    const again = status >= 500 || status === 429 || status === 408
+    // Certificates are replaced while others run: who waits is let in once both sides have theirs.
+    const again = status >= 500 || status === 429 || status === 408 || code === 'BATON_TLS_REFUSED'
     super(again ? 'transient' : 'permanent', code, detail, fix === undefined ? {} : { fix })
     this.status = status
     this.pointer = pointer
@@ -70,14 +84,18 @@ export class HttpRefusal extends BatonError {
 }
 
 const CONNECTIONS_MAX = 8
+const WITHOUT_TLS: ClientTls = { tls: NO_TLS, setting: 'the URL' }
 
-/** Connects nothing until it is first asked; keeps its connections alive between requests. */
+/** Connects nothing until it is first asked; keeps its connections alive between requests. Throws BATON_PLAINTEXT_REFUSED. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { name, token, unavailable } = options
+  const { tls, setting, whose } = options.tls ?? WITHOUT_TLS
+  refusePlainUrl(tls, { url: options.url, setting })
   const pool = new Pool(new URL(options.url).origin, {
     connections: options.connectionsMax ?? CONNECTIONS_MAX,
     allowH2: false,
     maxResponseSize: options.answerBytesMax ?? -1,
+    connect: connectOver(tls, whose),
   })
   const ownHeaders = token === undefined ? {} : { authorization: `Bearer ${token}` }
 
@@ -103,6 +121,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       })
       .catch((cause: unknown) => {
         const { code, fix } = unavailable
+        const refused = tlsFailure(cause, name)
+        if (refused !== undefined) throw refused
         throw transient(
           code,
           `${name} did not answer`,
@@ -128,16 +148,13 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 }
 
 /** Whether the process at `url` says, within `timeoutMs`, that it may be given work. Never throws. */
-export async function isReady(url: string, timeoutMs: number): Promise<boolean> {
-  try {
-    const signal = AbortSignal.timeout(timeoutMs)
-    const { statusCode, body } = await requestOnce(new URL('/readyz', url), { signal })
-    await body.dump()
-    return statusCode === 200
-  } catch {
-    return false
-  }
+export async function isReady(url: string, timeoutMs: number, tls: Tls = NO_TLS): Promise<boolean> {
+  const asked = { tls, whose: 'own' as const, name: url, timeoutMs, bytesMax: READY_BYTES_MAX }
+  const answer = await askOnce(new URL('/readyz', url), asked).catch(() => undefined)
+  return answer?.status === 200
 }
+
+const READY_BYTES_MAX = 65_536
 
 // A kept connection may have been closed by the other side while the request was on its way.
 const wasCutOff = (error: unknown): boolean =>

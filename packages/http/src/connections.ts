@@ -29,7 +29,8 @@ interface Exchange {
 }
 
 interface Connection {
-  readonly socket: Socket
+  /** The one that speaks TLS once there is such a one. */
+  socket: Socket
   isAuthenticated: boolean
   /** What was asked and not yet answered to the last byte, in order: pipelining makes it more than one. */
   readonly exchanges: Set<Exchange>
@@ -46,6 +47,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits): Conn
   const hint = `timeout=${Math.floor(unauthenticatedIdleMs / 1_000)}`
   const table = createConnectionTable<Connection>(limits)
   const connections = new WeakMap<Socket, Connection>()
+  const shaking = new Map<string, Connection>()
 
   const settle = (connection: Connection) => {
     const { socket, isAuthenticated } = connection
@@ -56,12 +58,25 @@ export function limitConnections(server: Server, limits: ConnectionLimits): Conn
   }
 
   server.on('connection', (socket) => {
+    const name = nameOf(socket)
     const connection = { socket, isAuthenticated: false, exchanges: new Set<Exchange>() }
     const { isAdmitted, toClose } = table.open(connection, networkOf(socket.remoteAddress ?? ''))
     toClose?.socket.destroy()
     if (!isAdmitted) return void socket.destroy()
     connections.set(socket, connection)
-    socket.once('close', () => table.close(connection))
+    shaking.set(name, connection)
+    socket.once('close', () => {
+      table.close(connection)
+      if (shaking.get(name) === connection) shaking.delete(name)
+    })
+  })
+
+  // Before the server's own listener. Until its handshake ends a connection counts like any other, and gives way like one that is idle.
+  server.prependListener('secureConnection', (socket: Socket) => {
+    const connection = shaking.get(nameOf(socket))
+    if (connection === undefined) return
+    connection.socket = socket
+    connections.set(socket, connection)
   })
 
   // Before the server's own listener, which may answer at once.
@@ -105,6 +120,16 @@ function hasRequestUnderWay({ isAuthenticated, exchanges }: Connection): boolean
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+
+/** The far end of a socket, as whatever comes by it tells too. */
+export interface FarEnd {
+  readonly remoteAddress?: string | undefined
+  readonly remotePort?: number | undefined
+}
+
+/** No two open sockets of one server have the same. */
+export const nameOf = ({ remoteAddress, remotePort }: FarEnd): string =>
+  `${remoteAddress} ${remotePort}`
 
 /** The address of IPv4, also where it is mapped into IPv6; of other IPv6 its /64, which is what one site has at least. */
 export function networkOf(address: string): string {

@@ -212,9 +212,9 @@ describe('an answer', () => {
     })
   })
 
-  it('over TLS needs a certificate of its name', async () => {
+  it('over TLS needs somebody who speaks it', async () => {
     await expect(post(own({ url: `https://127.0.0.1:${port}/` }))).rejects.toMatchObject({
-      code: 'BATON_ENDPOINT_UNAVAILABLE',
+      code: 'BATON_TLS_REFUSED',
     })
   })
 })

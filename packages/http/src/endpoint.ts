@@ -3,10 +3,13 @@
 import { lookup as resolve } from 'node:dns'
 import { isIP } from 'node:net'
 import type { LookupFunction } from 'node:net'
-import { buildConnector, Pool } from 'undici'
+import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
-import { BatonError, permanent, transient } from '@baton/runtime'
+import { BatonError, NO_TLS, permanent, transient } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
 import { isPublicAddress } from './public-addresses.ts'
+import { connectOver } from './tls-client.ts'
+import { tlsFailure } from './tls-failure.ts'
 
 export interface EndpointOptions {
   /** http or https, with neither name nor password; https only, unless private addresses are allowed. */
@@ -16,6 +19,11 @@ export interface EndpointOptions {
   /** More than that of an answer is not read. */
   readonly answerBytesMax: number
   readonly connectionsMax?: number
+  /**
+   * In one's own network its own authorities vouch as well, and the certificate of this process is shown to who asks for one. On the
+   * public internet those of the machine vouch, and nothing is shown.
+   */
+  readonly tls?: Tls | undefined
   /** Resolves names; that of the system by default. */
   readonly lookup?: LookupFunction
 }
@@ -40,7 +48,7 @@ export interface EndpointAnswer {
 export interface Endpoint {
   /**
    * Posts JSON; a request whose kept connection was closed under it is sent once more. Throws the permanent
-   * BATON_ADDRESS_REFUSED, BATON_ANSWER_TOO_LARGE, or the transient BATON_ENDPOINT_UNAVAILABLE, BATON_ENDPOINT_TIMEOUT.
+   * BATON_ADDRESS_REFUSED, BATON_ANSWER_TOO_LARGE, or the transient BATON_ENDPOINT_UNAVAILABLE, BATON_ENDPOINT_TIMEOUT, BATON_TLS_REFUSED.
    */
   post(request: EndpointRequest): Promise<EndpointAnswer>
   /** Ends its connections; what is under way fails. */
@@ -57,8 +65,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   const { allowPrivate = false, answerBytesMax, connectionsMax = CONNECTIONS_MAX } = options
   const url = checkUrl(options.url, allowPrivate)
   const lookup = options.lookup ?? (resolve as LookupFunction)
-  const connect = buildConnector({
-    allowH2: false,
+  const tls = allowPrivate ? (options.tls ?? NO_TLS) : NO_TLS
+  const connect = connectOver(tls, 'others', {
     lookup: allowPrivate ? lookup : publicOnly(lookup),
   })
   const pool = new Pool(url.origin, {
@@ -176,6 +184,8 @@ function failure(error: unknown, isTimeout: boolean): BatonError {
       fix: 'Look at its load, or give it more time.',
     })
   }
+  const refused = tlsFailure(error, 'the endpoint')
+  if (refused !== undefined) return refused
   return transient('BATON_ENDPOINT_UNAVAILABLE', 'the endpoint could not be reached', {
     cause: error,
     fix: 'Check that it runs, its name and its certificate.',

@@ -1,12 +1,13 @@
 // What an operator's tools ask a process: numbers, is it alive, may it be given work.
-import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { transient } from '@baton/runtime'
-import type { Life, Logger, Service } from '@baton/runtime'
+import { refusePlainListening, transient } from '@baton/runtime'
+import type { Life, Logger, Service, Tls, TlsClients } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import { limitConnections } from './connections.ts'
 import { PROBLEM_TYPE, problemBody, ProblemError } from './problem.ts'
+import { certificateNeeded, createServerOver, isCertified } from './tls-server.ts'
+import type { ServerTls } from './tls-server.ts'
 
 export interface OpsServerOptions {
   /** Loopback unless somebody decides otherwise: metrics name agents and rates. */
@@ -16,6 +17,8 @@ export interface OpsServerOptions {
   readonly metrics: Pick<Metrics, 'expose'>
   /** Whether work may be sent here. A rejection counts as no. */
   readonly ready: () => boolean | Promise<boolean>
+  /** Plain HTTP without it. Probes are answered to everybody, metrics only to who has a certificate where clients are to be certified. */
+  readonly tls?: ServerTls | undefined
 }
 
 export interface OpsServer {
@@ -84,6 +87,8 @@ async function answer(request: IncomingMessage, options: OpsServerOptions): Prom
   if (request.method !== 'GET' && request.method !== 'HEAD') return METHOD_NOT_ALLOWED
   const path = (request.url ?? '/').split('?', 1)[0]
   if (path === '/metrics') {
+    if (options.tls?.clients === 'shown' && !isCertified(request.socket))
+      return refuse(certificateNeeded(request.socket))
     const { contentType, body } = await options.metrics.expose(request.headers.accept)
     return { status: 200, contentType, body, headers: { vary: 'accept' } }
   }
@@ -117,7 +122,8 @@ function listen(server: Server, { host = '127.0.0.1', port }: OpsServerOptions):
 
 /** Serves /metrics, /healthz and /readyz. Rejects with BATON_OPS_LISTEN_FAILED when it cannot. */
 export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
-  const server = createServer(
+  const server = createServerOver(
+    options.tls,
     { requestTimeout: 5_000, maxHeaderSize: 8_192 },
     (request, response) => {
       answer(request, options)
@@ -139,7 +145,12 @@ export async function startOpsServer(options: OpsServerOptions): Promise<OpsServ
 }
 
 interface OpsServiceOptions extends Pick<OpsServerOptions, 'metrics' | 'ready'> {
-  readonly settings: { readonly BATON_OPS_HOST: string; readonly BATON_OPS_PORT: number }
+  readonly settings: {
+    readonly BATON_OPS_HOST: string
+    readonly BATON_OPS_PORT: number
+    readonly BATON_OPS_TLS_CLIENTS: TlsClients
+  }
+  readonly tls: Tls
   /** While the process drains it is not ready, whatever `ready` says. */
   readonly life: Pick<Life, 'draining'>
   readonly logger: Logger
@@ -147,14 +158,18 @@ interface OpsServiceOptions extends Pick<OpsServerOptions, 'metrics' | 'ready'> 
 
 /** Serves what `startOpsServer` serves, and logs where: `ops.listening`. */
 export function createOpsService(options: OpsServiceOptions): Service {
-  const { settings, life, metrics, logger } = options
+  const { settings, life, metrics, logger, tls } = options
   const ready = async () => !life.draining && (await options.ready())
   const { BATON_OPS_HOST: host, BATON_OPS_PORT: port } = settings
+  refusePlainListening(tls, { host, setting: 'BATON_OPS_HOST' })
+  const clients: ServerTls['clients'] =
+    settings.BATON_OPS_TLS_CLIENTS === 'certified' ? 'shown' : 'any'
+  const serverTls = tls.material.certificate === undefined ? undefined : { tls, clients, logger }
   let close = async (): Promise<void> => undefined
   return {
     name: 'ops',
     async start() {
-      const server = await startOpsServer({ host, port, metrics, ready })
+      const server = await startOpsServer({ host, port, metrics, ready, tls: serverTls })
       close = () => server.close()
       logger.info({ event: 'ops.listening', host, port: server.port })
     },

@@ -1,10 +1,14 @@
 // A process's health answers from its start to its stop, and its log says where.
-import { createLogger } from '@baton/runtime'
+import { createLogger, NO_TLS } from '@baton/runtime'
 import { expect, it } from 'vitest'
 import { createMetrics } from '@baton/telemetry'
 import { createOpsService } from './ops-server.ts'
 
-const settings = { BATON_OPS_HOST: '127.0.0.1', BATON_OPS_PORT: 0 }
+const settings = {
+  BATON_OPS_HOST: '127.0.0.1',
+  BATON_OPS_PORT: 0,
+  BATON_OPS_TLS_CLIENTS: 'certified' as const,
+}
 
 it('serves while it runs, logs its port, and stops twice', async () => {
   const lines: string[] = []
@@ -12,7 +16,7 @@ it('serves while it runs, logs its port, and stops twice', async () => {
   const logger = createLogger({ service: 'test', level: 'info', destination })
   const life = { draining: false }
   const metrics = createMetrics()
-  const ops = createOpsService({ settings, life, metrics, logger, ready: () => true })
+  const ops = createOpsService({ settings, life, metrics, logger, tls: NO_TLS, ready: () => true })
   await ops.stop()
   await ops.start()
   const { event, port } = JSON.parse(lines[0] ?? '{}') as { event: string; port: number }

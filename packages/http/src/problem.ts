@@ -1,5 +1,6 @@
 // Every error leaves as an RFC 9457 problem: stable code, where it is, how to mend it. No payload text.
 import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import { BatonError } from '@baton/runtime'
 import type { ErrorCode } from '@baton/runtime'
 
@@ -66,6 +67,19 @@ export function problemBody(problem: ProblemError, traceId?: string): Buffer {
       ...(traceId === undefined ? {} : { traceId }),
     }),
   )
+}
+
+/** Answers a socket of which no request can be read, or is wanted, and ends it. */
+export function writeProblem(socket: Socket, problem: ProblemError): void {
+  const body = problemBody(problem)
+  const head = [
+    `HTTP/1.1 ${problem.status} Refused`,
+    `content-type: ${PROBLEM_TYPE}`,
+    `content-length: ${body.length}`,
+    'connection: close',
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n`)
+  socket.end(body)
 }
 
 /** Of every server that takes what people sign in a header. */

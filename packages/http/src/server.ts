@@ -6,7 +6,9 @@ import { compileWhenAsked } from './compile-when-asked.ts'
 import { limitConnections } from './connections.ts'
 import type { ConnectionBounds, ConnectionLimit } from './connections.ts'
 import { requireKnownParameters } from './known-parameters.ts'
-import { PROBLEM_TYPE, problemBody, ProblemError } from './problem.ts'
+import { PROBLEM_TYPE, problemBody, ProblemError, writeProblem } from './problem.ts'
+import { createServerOver, schemeOf } from './tls-server.ts'
+import type { ServerTls } from './tls-server.ts'
 
 export { DECISION_UNREADABLE, ProblemError, problemBody, PROBLEM_TYPE } from './problem.ts'
 export type { ProblemItem, ProblemOptions } from './problem.ts'
@@ -14,6 +16,8 @@ export { addHealthRoutes } from './health.ts'
 export { bearerOf, matcherOf, requireToken } from './tokens.ts'
 export type { RequireToken } from './tokens.ts'
 export type { ConnectionBounds } from './connections.ts'
+export { createListenerOver, createServerOver, schemeOf } from './tls-server.ts'
+export type { ServerTls } from './tls-server.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -29,6 +33,8 @@ export interface HttpServerOptions {
   /** How long a connection may be silent, also while its request is worked on; without it, for ever. */
   readonly silentMs?: number
   readonly connections: ConnectionBounds
+  /** Plain HTTP without it. */
+  readonly tls?: ServerTls | undefined
   /** Whether a request is told of everything that is wrong with it, or of one thing. */
   readonly allErrors: boolean
   /** The problem that any thrown value becomes. */
@@ -54,6 +60,13 @@ const HEADERS_BYTES_MAX = 16_384
 /** For callers that are known; others have less time. */
 const IDLE_MS = 60_000
 
+const NODE_SERVER = {
+  headersTimeout: HEADERS_MS,
+  keepAliveTimeout: IDLE_MS,
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: HEADERS_BYTES_MAX,
+}
+
 /** Schemas are checked as they are written, and nothing is changed by the check. */
 const AJV = {
   coerceTypes: false,
@@ -74,13 +87,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // A HEAD would run the whole route; those that cost nothing say so themselves.
     exposeHeadRoutes: false,
     bodyLimit: bodyBytesMax,
-    requestTimeout: requestMs,
-    connectionTimeout: silentMs,
-    keepAliveTimeout: IDLE_MS,
-    http: {
-      headersTimeout: HEADERS_MS,
-      connectionsCheckingInterval: 1_000,
-      maxHeaderSize: HEADERS_BYTES_MAX,
+    serverFactory(handler) {
+      const server = createServerOver(options.tls, NODE_SERVER, handler)
+      server.requestTimeout = requestMs
+      return server.setTimeout(silentMs)
     },
     routerOptions: { maxParamLength: 256 },
     schemaController: { compilersFactory: { buildValidator: compileWhenAsked() } },
@@ -104,6 +114,15 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.setNotFoundHandler((request, reply) => answer(request, reply, routeUnknown))
   const { authenticated } = limitConnections(server.server, connections)
   return { server, authenticated }
+}
+
+/** Answers the URL at which it listens. */
+export async function listenOn(
+  server: FastifyInstance,
+  address: { readonly host: string; readonly port: number },
+): Promise<string> {
+  const url = await server.listen(address)
+  return url.replace(/^http:/, `${schemeOf(server.server)}:`)
 }
 
 /** Answers with a problem; `traceId` finds the request in logs and traces. */
@@ -153,16 +172,7 @@ type Broken = Error & { readonly code?: string }
 /** Writes a problem to the socket, which is all that is known of such a request, and ends it. */
 function answerBrokenRequest(error: Broken, socket: Socket, requestMs: number): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return
-  const problem = brokenProblem(error.code, requestMs)
-  const body = problemBody(problem)
-  const head = [
-    `HTTP/1.1 ${problem.status} Refused`,
-    `content-type: ${PROBLEM_TYPE}`,
-    `content-length: ${body.length}`,
-    'connection: close',
-  ]
-  socket.write(`${head.join('\r\n')}\r\n\r\n`)
-  socket.end(body)
+  writeProblem(socket, brokenProblem(error.code, requestMs))
 }
 
 function brokenProblem(code: string | undefined, requestMs: number): ProblemError {

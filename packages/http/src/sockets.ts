@@ -1,18 +1,12 @@
 // Who may hold a socket of a server that is not HTTP/1: bounded in all and per address. One whose caller has not yet proven
 // who they are has little time for it, and gives way to a new one; one that is proven is never closed for another.
 import type { Socket } from 'node:net'
-import { createConnectionTable, networkOf } from './connections.ts'
-import type { ConnectionBounds } from './connections.ts'
+import { createConnectionTable, nameOf, networkOf } from './connections.ts'
+import type { ConnectionBounds, FarEnd } from './connections.ts'
 
 interface SocketLimits extends ConnectionBounds {
   /** How long a socket may be open before its caller has proven who they are. */
   readonly unauthenticatedMs?: number
-}
-
-/** The far end of a socket, as a call on it tells. */
-export interface FarEnd {
-  readonly remoteAddress?: string | undefined
-  readonly remotePort?: number | undefined
 }
 
 export interface SocketLimit {
@@ -25,8 +19,6 @@ export interface SocketLimit {
 }
 
 const UNAUTHENTICATED_MS = 10_000
-
-const nameOf = ({ remoteAddress, remotePort }: FarEnd): string => `${remoteAddress} ${remotePort}`
 
 export function createSocketLimit(limits: SocketLimits): SocketLimit {
   const { unauthenticatedMs = UNAUTHENTICATED_MS } = limits

@@ -1,6 +1,6 @@
 // What every process is told about its own life; each service's other settings stand beside its main.ts.
 import { integer, oneOf, optionalText, optionalUrl, text } from './settings.ts'
-import { TLS_SETTINGS } from './tls.ts'
+import { TLS_SETTINGS, tlsClients } from './tls.ts'
 
 export const PROCESS_SETTINGS = {
   BATON_LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error', 'silent'], {
@@ -44,5 +44,9 @@ export const OPS_SETTINGS = {
     max: 65_535,
     default: 0,
     help: 'Port of /metrics, /healthz and /readyz; 0 picks a free one and logs it.',
+  }),
+  BATON_OPS_TLS_CLIENTS: tlsClients({
+    default: 'certified',
+    help: 'Who may read /metrics there where it speaks TLS: who has a certificate by BATON_TLS_CA_FILE, or anybody; /healthz and /readyz answer everybody, as probes have none.',
   }),
 }

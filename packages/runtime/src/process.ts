@@ -4,6 +4,7 @@ import type { Metrics } from '@baton/telemetry'
 import { secureDatabaseUrls } from './database-urls.ts'
 import { createLogger } from './logger.ts'
 import type { Logger } from './logger.ts'
+import { refusePlainUrl } from './plaintext.ts'
 import type { PROCESS_SETTINGS } from './process-settings.ts'
 import { closing, createLife, describeStartFailure, runServices } from './service.ts'
 import type { Life, Service } from './service.ts'
@@ -48,16 +49,18 @@ export async function runProcess<Spec extends SettingsSpec & typeof PROCESS_SETT
     const logLines = exportedLines(process.env, metrics)
     const logger = createLogger({ service: name, level: own.BATON_LOG_LEVEL, also: logLines })
     measureProcess(metrics, name)
+    const { tls, watch } = createTls(own, { logger, metrics })
+    const { BATON_OTLP_URL: otlpUrl } = own
+    if (otlpUrl !== undefined) refusePlainUrl(tls, { url: otlpUrl, setting: 'BATON_OTLP_URL' })
     const life = createLife()
     // Before anything is built: it reads the environment, which is withdrawn where foreign code loads.
     const telemetry = await startTelemetry({
       service: `baton-${name}`,
       environment: process.env,
-      otlpUrl: own.BATON_OTLP_URL,
+      otlpUrl,
       metrics,
       logLines,
     })
-    const { tls, watch } = createTls(own, { logger, metrics })
     const services = await build({ settings, logger, metrics, life, tls })
     const drainMs = own.BATON_DRAIN_MS + RELEASE_LEASES_MS
     const around = [closing('telemetry', () => telemetry.shutdown()), watch]

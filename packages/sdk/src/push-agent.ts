@@ -25,6 +25,8 @@ export interface PushAgentOptions extends Omit<AgentRegistration, 'requires'> {
   readonly operator?: string
   /** Allows addresses in one's own network, and plain http there. */
   readonly allowPrivate?: boolean
+  /** How an agent in one's own network is spoken to. */
+  readonly tls?: EndpointOptions['tls']
   /** Resolves the name in `url`; that of the system by default. */
   readonly lookup?: EndpointOptions['lookup']
 }
@@ -43,13 +45,14 @@ const CALLS_MAX = 1_000
  */
 export function definePushAgent(options: PushAgentOptions): OutsideAgent {
   const { url, secrets, timeoutMs = TIMEOUT_MS, leaseMs = LEASE_MS, operator } = options
-  const { allowPrivate, lookup, requires = [], ...rest } = options
+  const { allowPrivate, lookup, tls, requires = [], ...rest } = options
   checkAgent({ ...rest, requires })
   const keys = readPushSecrets(secrets)
   const endpoint = createEndpoint({
     url,
     answerBytesMax: DEFAULT_LIMITS.bytesMax,
     connectionsMax: CALLS_MAX,
+    tls,
     ...(allowPrivate === undefined ? {} : { allowPrivate }),
     ...(lookup === undefined ? {} : { lookup }),
   })

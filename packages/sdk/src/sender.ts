@@ -28,7 +28,7 @@ import type {
   Sent,
 } from '@baton/engine'
 import { createLogger, permanent } from '@baton/runtime'
-import type { Logger, Service } from '@baton/runtime'
+import type { Logger, Service, Tls } from '@baton/runtime'
 import { createPool, isSent, notifyOutbox, outboxDepth, outboxQueueDepths } from '@baton/store'
 import type { Database, FanOutBounds, Pool } from '@baton/store'
 import type { Summariser, WrittenSummary } from '@baton/summarise'
@@ -74,6 +74,8 @@ export interface SenderOptions {
     /** How long an outcome is waited for; 15 s by default. */
     readonly waitMs?: number
   }
+  /** How receivers at https URLs are spoken to. */
+  readonly tls?: Tls | undefined
   /** How long a hook has; a returned handoff is not tried again meanwhile. 30 s by default. */
   readonly correctionMs?: number
   /** Who condenses older turns that do not fit the receiver's window: `createModelSummariser(...)`; the extract by default. */
@@ -177,7 +179,7 @@ export function createSender(options: SenderOptions): Sender {
   const calls =
     sync === undefined
       ? undefined
-      : openDirectCalls({ ...sync, waitMs: waitOf(sync) }, { metrics, logger })
+      : openDirectCalls({ ...sync, tls: options.tls, waitMs: waitOf(sync) }, { metrics, logger })
   const deliverDirectly = createDirectDelivery({ pool, calls, waitMs: waitOf(sync), logger })
   return {
     send: (agentState, targetAgentType, constraints = {}) =>

@@ -29,8 +29,8 @@ import type {
 import { NOBODY } from '@baton/ledger'
 import type { People } from '@baton/ledger'
 import type { KeyRing, LostFactsPolicy } from '@baton/protocol'
-import { codeOf, createLogger } from '@baton/runtime'
-import type { Logger, Service } from '@baton/runtime'
+import { codeOf, createLogger, NO_TLS, refusePlainListening } from '@baton/runtime'
+import type { Logger, Service, Tls, TlsClients } from '@baton/runtime'
 import { createPool, extendLeases, findInterrupted, outboxDepth } from '@baton/store'
 import type { FanOutBounds, Pool } from '@baton/store'
 import type { Summariser } from '@baton/summarise'
@@ -50,7 +50,15 @@ export interface WorkerOptions {
   /** Where queue messages come from: `openTransport` opens one. Close it after the worker has stopped. */
   readonly transport: Transport
   /** Where direct calls are taken, of senders that wait for an outcome; without it, none are. */
-  readonly direct?: { readonly host?: string; readonly port: number; readonly token: string }
+  readonly direct?: {
+    readonly host?: string
+    readonly port: number
+    readonly token: string
+    /** Who may call where it speaks TLS: who has a certificate, by default. */
+    readonly clients?: TlsClients
+  }
+  /** With what this process proves itself, and whom it believes, over TLS; by default without a certificate, and whom the machine believes. */
+  readonly tls?: Tls | undefined
   /** Where this process runs, and so do its agents; ISO 3166-1 alpha-2 or EU. Without it they take nothing that must stay somewhere. */
   readonly jurisdiction?: string | undefined
   /** Who condenses what agents hand on and does not fit the next one's window; the extract by default. The worker closes it. */
@@ -109,7 +117,8 @@ export function createWorker(options: WorkerOptions): Worker {
     connectionsMax: options.connectionsMax ?? 10,
     gauges: metrics.poolConnections,
   })
-  const client = createAuditClient(options.audit)
+  const audit = { ...options.audit, tls: options.tls }
+  const client = createAuditClient(audit)
   const shipper = createEventShipper({ pool, client, metrics, logger })
   const heartbeat = createHeartbeat({
     extendLeases: (fences) => extendLeases(pool, fences, leaseMs),
@@ -132,8 +141,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const outside = watchCalls(options, metrics, logger)
   const inner = [...ownRelay(options, parts), ...ownHooks(options, parts)]
   let consumers: Consumer[] = []
-  const { url: auditUrl } = options.audit
-  const watch = watchAudit({ client, auditUrl, consumers: () => consumers, logger })
+  const watch = watchAudit({ ...audit, client, consumers: () => consumers, logger })
   let stopped: Promise<void> | undefined
 
   async function drain(): Promise<void> {
@@ -274,15 +282,17 @@ async function consumeAll(
 
 // What serves HTTP is loaded only where it is served.
 async function openDirect(
-  { agents, direct, concurrency = CONCURRENCY }: WorkerOptions,
+  { agents, direct, tls = NO_TLS, concurrency = CONCURRENCY }: WorkerOptions,
   logger: Logger,
   handle: Receive,
 ): Promise<readonly Consumer[]> {
   if (direct === undefined) return []
   const { openDirectEntry } = await import('@baton/transport/direct-entry')
-  const { host = '127.0.0.1', port, token } = direct
+  const { host = '127.0.0.1', port, token, clients = 'certified' } = direct
+  refusePlainListening(tls, { host, setting: 'BATON_RECEIVER_HOST' })
   const agentTypes = agents.map(({ type }) => type)
-  return [await openDirectEntry({ host, port, token, agentTypes, concurrency, handle, logger })]
+  const own = { host, port, token, tls: { tls, clients, logger } }
+  return [await openDirectEntry({ ...own, agentTypes, concurrency, handle, logger })]
 }
 
 type Receive = ReturnType<Receiver['receiveFor']>

@@ -1,7 +1,8 @@
 // Calls receivers directly over HTTP, each behind a breaker: whatever goes wrong here costs nothing, because the outbox has the handoff.
 import { createHttpClient } from '@baton/http/client'
 import type { HttpClient } from '@baton/http/client'
-import { createBreaker, permanent } from '@baton/runtime'
+import { createBreaker, NO_TLS, permanent } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
 import { DIRECT_PATH } from './direct-call.ts'
 import type { DirectAnswer, DirectCall } from './direct-call.ts'
 
@@ -9,6 +10,8 @@ export interface DirectCallsOptions {
   /** Base URLs by agent type; `*` is every other type's. */
   readonly receivers: ReadonlyMap<string, string>
   readonly token: string
+  /** How receivers at https URLs are spoken to. */
+  readonly tls?: Tls | undefined
   /** How long the longest call may take. */
   readonly waitMs: number
   /** Told when a receiver is not called for a while, because it does not answer, and when it is again. */
@@ -63,11 +66,15 @@ export function createDirectCalls(options: DirectCallsOptions): DirectCalls {
   }
 }
 
-const createClient = (url: string, { token, waitMs }: DirectCallsOptions): HttpClient =>
+const createClient = (
+  url: string,
+  { token, tls = NO_TLS, waitMs }: DirectCallsOptions,
+): HttpClient =>
   createHttpClient({
     url,
     name: 'the receiver',
     token,
+    tls: { tls, setting: 'BATON_SYNC_RECEIVERS' },
     timeoutMs: waitMs + SLACK_MS,
     connectionsMax: CAPACITY,
     unavailable: { code: 'BATON_RECEIVER_UNAVAILABLE' },

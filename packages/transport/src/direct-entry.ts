@@ -1,7 +1,13 @@
 // Where a receiver takes handoffs by direct calls: what the queue would have told it, told over HTTP by somebody who waits for the
 // outcome. Like the queue it carries ids only and may lose everything; who claims first has the handoff.
-import { createHttpServer, ProblemError, readBodies, requireToken } from '@baton/http/server'
-import type { HttpServer } from '@baton/http/server'
+import {
+  createHttpServer,
+  listenOn,
+  ProblemError,
+  readBodies,
+  requireToken,
+} from '@baton/http/server'
+import type { HttpServer, ServerTls } from '@baton/http/server'
 import { UUID_PATTERN } from '@baton/protocol'
 import { BatonError, codeOf, transient } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
@@ -17,6 +23,8 @@ export interface DirectEntryOptions {
   readonly port: number
   /** Who calls sends it as a bearer token. */
   readonly token: string
+  /** Plain HTTP without it. */
+  readonly tls?: ServerTls | undefined
   readonly agentTypes: readonly string[]
   /** Calls under way at once; more are refused with 503. */
   readonly concurrency: number
@@ -51,7 +59,7 @@ export async function openDirectEntry(options: DirectEntryOptions): Promise<Dire
   const running = createRunningHandlers()
   const types = new Set(options.agentTypes)
   let paused = false
-  const server = createEntryServer()
+  const server = createEntryServer(options.tls)
   const authorise = requireToken(options.token, 'receiver')
   server.post<{ Body: DirectCall }>(
     DIRECT_PATH,
@@ -111,11 +119,12 @@ function answerWithin(waitMs: number, handling: Promise<boolean>): Promise<Direc
   })
 }
 
-function createEntryServer(): HttpServer['server'] {
+function createEntryServer(tls: ServerTls | undefined): HttpServer['server'] {
   const { server, authenticated } = createHttpServer({
     bodyBytesMax: BODY_BYTES_MAX,
     requestMs: REQUEST_MS,
     connections: CONNECTIONS,
+    tls,
     allErrors: false,
     problemOf,
     routeUnknown: ROUTE_UNKNOWN,
@@ -130,7 +139,7 @@ async function listen(
   { host, port }: DirectEntryOptions,
 ): Promise<string> {
   try {
-    return await server.listen({ host, port })
+    return await listenOn(server, { host, port })
   } catch (cause) {
     throw transient('BATON_RECEIVER_LISTEN_FAILED', `cannot listen on ${host}:${port}`, {
       cause,

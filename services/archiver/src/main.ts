@@ -42,7 +42,7 @@ function openParts(settings: Settings<typeof ARCHIVER_SETTINGS>, metrics?: Metri
 const archive = (): Promise<never> =>
   runProcess('archiver', {
     settings: ARCHIVER_SETTINGS,
-    build({ settings, logger, metrics, life }) {
+    build({ settings, logger, metrics, life, tls }) {
       const { BATON_AUDIT_HOT_DAYS: hotDays, BATON_AUDIT_RETENTION_DAYS: retentionDays } = settings
       if (retentionDays <= hotDays) throw kept(hotDays, retentionDays)
       const parts = openParts(settings, metrics)
@@ -53,6 +53,7 @@ const archive = (): Promise<never> =>
           url: settings.BATON_AUDIT_URL,
           token: settings.BATON_AUDIT_ARCHIVE_TOKEN,
           timeoutMs: APPEND_MS,
+          tls,
         }),
         hotDays,
         retentionDays,
@@ -71,7 +72,7 @@ const archive = (): Promise<never> =>
       const ready = () => archiver.archiving
       const folders = { cold: settings.BATON_COLD_FOLDER }
       const disks = createDiskWatch({ folders, metrics, logger })
-      return [createOpsService({ settings, life, metrics, logger, ready }), disks, archiver]
+      return [createOpsService({ settings, life, metrics, logger, tls, ready }), disks, archiver]
     },
   })
 

@@ -1,5 +1,6 @@
 // The audit service as one long-lived thing: starts only on a durable database, drains before it stops.
-import { permanent } from '@baton/runtime'
+import { listenOn } from '@baton/http/server'
+import { permanent, refusePlainListening } from '@baton/runtime'
 import type { Service } from '@baton/runtime'
 import type { FastifyInstance } from 'fastify'
 import { openCore } from './core.ts'
@@ -22,7 +23,8 @@ export interface Auditor extends Service {
 
 /** Nothing is connected before `start`. Throws BATON_KEY_INVALID for unreadable keys. */
 export function createAuditor(dependencies: AuditorDependencies): Auditor {
-  const { settings, logger } = dependencies
+  const { settings, logger, tls } = dependencies
+  refusePlainListening(tls, { host: settings.BATON_AUDITOR_HOST, setting: 'BATON_AUDITOR_HOST' })
   const core = openCore(dependencies)
   const server = createServer(core)
   const parts: readonly Part[] = [
@@ -68,7 +70,7 @@ async function listen(server: FastifyInstance, settings: AuditorSettings): Promi
   const host = settings.BATON_AUDITOR_HOST
   const port = settings.BATON_AUDITOR_PORT
   try {
-    return await server.listen({ host, port })
+    return await listenOn(server, { host, port })
   } catch (cause) {
     throw permanent('BATON_AUDITOR_LISTEN_FAILED', `cannot listen on ${host}:${port}`, {
       cause,

@@ -22,7 +22,7 @@ import type {
 import { createBatchSigner, parsePeople, readBatchPublicKey } from '@baton/ledger'
 import type { AuditEntry, BatchSigner, People } from '@baton/ledger'
 import { createBatcher, every, permanent } from '@baton/runtime'
-import type { Batcher, Logger, Service, Settings } from '@baton/runtime'
+import type { Batcher, Logger, Service, Settings, Tls } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { FastifyInstance } from 'fastify'
 import type { KeyObject } from 'node:crypto'
@@ -39,6 +39,7 @@ export interface AuditorDependencies {
   readonly settings: AuditorSettings
   readonly logger: Logger
   readonly metrics: Metrics
+  readonly tls: Tls
 }
 
 export interface Core extends AuditorDependencies {

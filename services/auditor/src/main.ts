@@ -6,9 +6,9 @@ import { AUDITOR_SETTINGS } from './settings.ts'
 
 await runProcess('auditor', {
   settings: AUDITOR_SETTINGS,
-  build({ settings, logger, metrics, life }) {
-    const auditor = createAuditor({ settings, logger, metrics })
+  build({ settings, logger, metrics, life, tls }) {
+    const auditor = createAuditor({ settings, logger, metrics, tls })
     const { ready } = auditor
-    return [createOpsService({ settings, life, metrics, logger, ready }), auditor]
+    return [createOpsService({ settings, life, metrics, logger, tls, ready }), auditor]
   },
 })

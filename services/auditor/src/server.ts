@@ -6,7 +6,7 @@ import { NOT_JSON, problemOf } from './problem.ts'
 
 const REQUEST_MS = 30_000
 
-export function createServer({ settings, logger, answers }: Core): FastifyInstance {
+export function createServer({ settings, logger, tls, answers }: Core): FastifyInstance {
   const { server, authenticated } = createHttpServer({
     bodyBytesMax: settings.BATON_AUDIT_BODY_BYTES_MAX,
     requestMs: REQUEST_MS,
@@ -14,6 +14,7 @@ export function createServer({ settings, logger, answers }: Core): FastifyInstan
       max: settings.BATON_AUDITOR_CONNECTIONS_MAX,
       perAddressMax: settings.BATON_AUDITOR_CONNECTIONS_PER_ADDRESS_MAX,
     },
+    tls: { tls, clients: settings.BATON_TLS_CLIENTS, logger },
     allErrors: false,
     problemOf,
     routeUnknown: ROUTE_UNKNOWN,

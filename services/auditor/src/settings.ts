@@ -17,6 +17,7 @@ import {
   PROCESS_SETTINGS,
   secret,
   text,
+  tlsClients,
   url,
 } from '@baton/runtime'
 
@@ -136,6 +137,10 @@ export const AUDITOR_SETTINGS = {
     max: 65_535,
     default: 256,
     help: 'Of these, how many one address may have, or one /64 of IPv6; all that comes through a proxy is one address.',
+  }),
+  BATON_TLS_CLIENTS: tlsClients({
+    default: 'certified',
+    help: 'Who may call it where it speaks TLS: who has a certificate by BATON_TLS_CA_FILE and a token, or anybody with a token.',
   }),
   BATON_AUDIT_QUEUED_MAX: integer({
     min: 256,

@@ -3,7 +3,7 @@ import { openSealTrust, verifyChains } from '@baton/audit'
 import type { ColdStore, Pool, SealWatchSettings, SubjectVault, VerifyReport } from '@baton/audit'
 import { batchKeyId, readBatchPublicKey } from '@baton/ledger'
 import type { BatchSigner } from '@baton/ledger'
-import type { Logger } from '@baton/runtime'
+import type { Logger, Tls } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { KeyObject } from 'node:crypto'
 import type { AuditorSettings } from './core.ts'
@@ -18,6 +18,8 @@ export interface Verification {
   readonly sealKey: KeyObject | undefined
   /** Where the sealer's anchors and its state are. */
   readonly settings: SealWatchSettings
+  /** How witnesses are asked. */
+  readonly tls?: Tls | undefined
   readonly cold: ColdStore | undefined
   readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal' | 'auditTampered'>
   readonly logger: Logger
@@ -35,8 +37,8 @@ export function batchKeysOf(
 
 /** Re-reads everything, batch signatures under seals included, and asks everybody outside who has seen a seal. */
 export async function verify(verification: Verification): Promise<VerifyReport> {
-  const { reader, vault, batchKeys, sealKey, settings, cold, metrics, logger } = verification
-  const seals = sealKey && (await openSealTrust(reader, sealKey, settings))
+  const { reader, vault, batchKeys, sealKey, settings, tls, cold, metrics, logger } = verification
+  const seals = sealKey && (await openSealTrust(reader, sealKey, { ...settings, tls }))
   const report = await verifyChains({ pool: reader, vault, batchKeys, cold, seals, full: true })
   const { verdict, records, findingsTotal } = report
   reportFindings(report.findings, verification)

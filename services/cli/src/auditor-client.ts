@@ -1,7 +1,8 @@
 // Asking the auditor over HTTP: for what stands where, for what leaves the log, and for what must stay.
 import { createHttpClient } from '@baton/http/client'
 import type { HttpClient } from '@baton/http/client'
-import { permanent } from '@baton/runtime'
+import { permanent, readTls } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
 import type { CliSettings, Context } from './context.ts'
 import { decideSigned } from './decide-signed.ts'
 import type { Deciding } from './decide-signed.ts'
@@ -32,13 +33,21 @@ export async function withAuditor<Result>(
 ): Promise<Result> {
   const { settings } = context
   const url = settings.BATON_AUDIT_URL
-  if (url !== undefined) return work(clientOf(url, permission, givenTokens(settings)))
+  if (url !== undefined)
+    return work(
+      clientOf({ url, permission, tokens: givenTokens(settings), tls: readTls(settings) }),
+    )
   await requireInstance(context)
   const person = readPerson(context.actAs ?? 'operator')
   const instance = await openInstance(context, { queue: 'any' })
   const { keys } = instance.databases
   try {
-    const client = clientOf(instance.auditorUrl, permission, ownTokens(keys, person))
+    const client = clientOf({
+      url: instance.auditorUrl,
+      permission,
+      tokens: ownTokens(keys, person),
+      tls: readTls(settings),
+    })
     return await Promise.race([work(client), instance.failed])
   } finally {
     await instance.stop()
@@ -69,10 +78,18 @@ const ownTokens = (
 
 const TIMEOUT_MS = 60_000
 
-function clientOf(url: string, permission: Permission, tokens: Tokens): AuditorClient {
+interface Asking {
+  readonly url: string
+  readonly permission: Permission
+  readonly tokens: Tokens
+  readonly tls: Tls
+}
+
+function clientOf({ url, permission, tokens, tls }: Asking): AuditorClient {
   const { ask, json } = createHttpClient({
     url,
     name: `the auditor at ${new URL(url).origin}`,
+    tls: { tls, setting: 'BATON_AUDIT_URL' },
     token: tokens[permission] ?? tokenMissing(permission),
     timeoutMs: TIMEOUT_MS,
     unavailable: {

@@ -3,7 +3,8 @@ import { createHttpClient } from '@baton/http/client'
 import type { HttpAnswer } from '@baton/http/client'
 import { decideSigned } from './decide-signed.ts'
 import type { Meant } from './decide-signed.ts'
-import { permanent } from '@baton/runtime'
+import { NO_TLS, permanent, readTls } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
 import { readServerFacts } from '@baton/store'
 import { openLog } from './context.ts'
 import type { Context } from './context.ts'
@@ -48,7 +49,14 @@ export async function withGateway<Result>(
   try {
     const key = (context.actAs === undefined && own) || instance.databases.keys.people[person]
     return await Promise.race([
-      work(createGatewayClient(instance.gatewayUrl, key, instance.databases.keys.signing[person])),
+      work(
+        createGatewayClient(
+          instance.gatewayUrl,
+          key,
+          instance.databases.keys.signing[person],
+          readTls(context.settings),
+        ),
+      ),
       instance.failed,
     ])
   } finally {
@@ -86,7 +94,7 @@ function namedGateway({ settings }: Context): GatewayClient | undefined {
   const { BATON_GATEWAY_URL: url, BATON_API_KEY: key, BATON_PERSON_KEY: personKey } = settings
   if (url === undefined) return undefined
   if (key === undefined) throw KEY_NEEDED
-  return createGatewayClient(url, key, personKey)
+  return createGatewayClient(url, key, personKey, readTls(settings))
 }
 
 const KEY_NEEDED = permanent(
@@ -99,11 +107,17 @@ const KEY_NEEDED = permanent(
 
 const TIMEOUT_MS = 30_000
 
-export function createGatewayClient(url: string, key: string, personKey?: string): GatewayClient {
+export function createGatewayClient(
+  url: string,
+  key: string,
+  personKey?: string,
+  tls: Tls = NO_TLS,
+): GatewayClient {
   const { ask, json } = createHttpClient({
     url,
     name: `the gateway at ${new URL(url).origin}`,
     token: key,
+    tls: { tls, setting: 'BATON_GATEWAY_URL', whose: 'others' },
     timeoutMs: TIMEOUT_MS,
     unavailable: {
       code: 'BATON_GATEWAY_UNAVAILABLE',

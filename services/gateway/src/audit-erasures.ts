@@ -3,13 +3,15 @@ import type { AuditErasures as AuditSide, ErasureView } from '@baton/engine'
 import { createHttpClient, HttpRefusal } from '@baton/http/client'
 import { formatSigned } from '@baton/ledger'
 import type { DecisionSignature } from '@baton/ledger'
-import { permanent, transient } from '@baton/runtime'
+import { NO_TLS, permanent, transient } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
 import { ProblemError } from '@baton/http/server'
 
 export interface AuditErasuresOptions {
   readonly url: string
   /** Undefined where nobody can be erased through this gateway. */
   readonly token: string | undefined
+  readonly tls?: Tls | undefined
 }
 
 export interface AuditErasures extends AuditSide {
@@ -23,11 +25,16 @@ export interface AuditErasures extends AuditSide {
 // An erasure runs while the caller waits.
 const TIMEOUT_MS = 60_000
 
-export function createAuditErasures({ url, token }: AuditErasuresOptions): AuditErasures {
+export function createAuditErasures({
+  url,
+  token,
+  tls = NO_TLS,
+}: AuditErasuresOptions): AuditErasures {
   const { json } = createHttpClient({
     url,
     name: 'the auditor',
     token,
+    tls: { tls, setting: 'BATON_AUDIT_URL' },
     timeoutMs: TIMEOUT_MS,
     unavailable: { code: 'BATON_AUDIT_UNAVAILABLE' },
   })

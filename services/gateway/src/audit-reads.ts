@@ -1,12 +1,14 @@
 // Reads the audit log through the auditor's HTTP interface: the gateway holds no audit credentials but a read token.
 import { createHttpClient, HttpRefusal, isReady } from '@baton/http/client'
-import { createBreaker, permanent, transient } from '@baton/runtime'
+import { createBreaker, NO_TLS, permanent, transient } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
 import type { Gauge } from '@baton/telemetry'
 
 interface AuditReadsOptions {
   /** Base URL of the auditor. */
   readonly url: string
   readonly readToken: string
+  readonly tls?: Tls | undefined
 }
 
 /** A task as the auditor tells it; passed on as it is. */
@@ -32,11 +34,13 @@ const TIMEOUT_MS = 3_000
 const READY_MS = 1_000
 
 /** `open` shows whether reads are paused, because the auditor does not answer. */
-export function createAuditReads({ url, readToken }: AuditReadsOptions, open: Gauge): AuditReads {
+export function createAuditReads(options: AuditReadsOptions, open: Gauge): AuditReads {
+  const { url, readToken, tls = NO_TLS } = options
   const http = createHttpClient({
     url,
     name: 'the auditor',
     token: readToken,
+    tls: { tls, setting: 'BATON_AUDIT_URL' },
     timeoutMs: TIMEOUT_MS,
     unavailable: { code: 'BATON_AUDIT_UNAVAILABLE' },
   })
@@ -57,7 +61,7 @@ export function createAuditReads({ url, readToken }: AuditReadsOptions, open: Ga
   breaker.onChange((isOpen) => open.set(isOpen ? 1 : 0))
   return {
     trace: (taskId) => breaker.fire(taskId),
-    ready: () => isReady(url, READY_MS),
+    ready: () => isReady(url, READY_MS, tls),
     close() {
       breaker.close()
       http.close()

@@ -25,8 +25,10 @@ import type {
   LargeWorkBounds,
   ReadingRecorder,
 } from '@baton/engine'
-import { permanent } from '@baton/runtime'
-import type { Logger, Service } from '@baton/runtime'
+import { listenOn } from '@baton/http/server'
+import type { ServerTls } from '@baton/http/server'
+import { NO_TLS, permanent, refusePlainListening } from '@baton/runtime'
+import type { Logger, Service, Tls, TlsClients } from '@baton/runtime'
 import { createScanner } from '@baton/safety'
 import {
   createPool,
@@ -153,6 +155,10 @@ export interface GatewayOptions {
   readonly sync?: SyncOptions | undefined
   /** The peers of the session handshake. */
   readonly session?: SessionOptions
+  /** How it speaks TLS, to callers and to the auditor and receivers; by default in plain text, within this machine. */
+  readonly tls?: Tls | undefined
+  /** Who may call where it speaks TLS; anybody by default, as callers have API keys. */
+  readonly clients?: TlsClients
   readonly metrics: Metrics
   readonly logger: Logger
   /** What it takes to give handoffs to agents outside; without it none is given. */
@@ -191,7 +197,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const tenantPool = tenantPoolOf(options)
   const audit = auditReadsOf(options)
   const { url: auditUrl, eraseToken, backupDays = 0 } = options.audit
-  const erasures = createAuditErasures({ url: auditUrl, token: eraseToken })
+  const erasures = createAuditErasures({ url: auditUrl, token: eraseToken, tls: options.tls })
   const replay = createErasureReplay({ everyPool: pool, erasures, people, backupDays, logger })
   const { receivers, largeWork, remote, submitter } = workOf(options, pool)
   const refusals = createRefusalRecorder({ pool, logger })
@@ -203,7 +209,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const calls = callsOf(options)
   const shares = sharesOf(options)
   const sending = sendingOf({ options, pool, submitter, refusals, shares })
-  const own = { options: options.session, pool, remote, metrics }
+  const own = { options: options.session, pool, remote, tls: options.tls, metrics }
   const beside = { authenticate, readings, options, remote }
   const session = createSession({ ...sending, ...foreignOf(options), ...own })
   const { server, routes } = createServer({
@@ -211,6 +217,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     rateMax: limits.rateMax,
     meter: shares.meter,
     connections: { max: limits.connectionsMax, perAddressMax: limits.connectionsPerAddressMax },
+    tls: serverTlsOf(options),
     metrics,
     logger,
     noteRefused: noteRefusedBy(refusals),
@@ -272,6 +279,12 @@ async function sw4rmOf(around: Sw4rmAround): Promise<Service | undefined> {
   return openSw4rm(sw4rm, around)
 }
 
+/** Throws BATON_PLAINTEXT_REFUSED where others come in and there is no certificate. */
+function serverTlsOf({ host, tls = NO_TLS, clients = 'any', logger }: GatewayOptions): ServerTls {
+  refusePlainListening(tls, { host, setting: 'BATON_GATEWAY_HOST' })
+  return { tls, clients, logger }
+}
+
 const poolOf = ({ databaseUrl, metrics }: GatewayOptions): Pool =>
   createPool({
     url: databaseUrl,
@@ -308,8 +321,9 @@ function authenticationOf(options: GatewayOptions, pool: Pool): Authentication {
   return { tokens, authenticate, authentication }
 }
 
-const auditReadsOf = ({ audit, metrics }: GatewayOptions): AuditReads =>
-  audit.reads ?? createAuditReads(audit, metrics.breakerOpen.with({ target: 'auditor_reads' }))
+const auditReadsOf = ({ audit, tls, metrics }: GatewayOptions): AuditReads =>
+  audit.reads ??
+  createAuditReads({ ...audit, tls }, metrics.breakerOpen.with({ target: 'auditor_reads' }))
 
 const readinessOf = (audit: AuditReads, pool: Pool): Readiness =>
   createReadiness({
@@ -362,8 +376,8 @@ const remoteOf = (
     ? undefined
     : createRemoteWork({ people: NOBODY, ...options, ...options.remote, ...parts })
 
-const callsOf = ({ sync, metrics, logger }: GatewayOptions): DirectCalls | undefined =>
-  sync === undefined ? undefined : openDirectCalls(sync, { metrics, logger })
+const callsOf = ({ sync, tls, metrics, logger }: GatewayOptions): DirectCalls | undefined =>
+  sync === undefined ? undefined : openDirectCalls({ ...sync, tls }, { metrics, logger })
 
 /** What each tenant may have; nothing is shared where nobody says how. */
 const sharesOf = ({ apiKeys, limits: { tenants } }: GatewayOptions) =>
@@ -477,7 +491,7 @@ const refused = () => false
 
 async function listen(server: FastifyInstance, { host, port }: GatewayOptions): Promise<string> {
   try {
-    return await server.listen({ host, port })
+    return await listenOn(server, { host, port })
   } catch (cause) {
     throw permanent('BATON_GATEWAY_LISTEN_FAILED', `cannot listen on ${host}:${port}`, {
       cause,

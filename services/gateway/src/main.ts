@@ -22,13 +22,14 @@ import { GATEWAY_SETTINGS, readSw4rm, readSync } from './settings.ts'
 await runProcess('gateway', {
   settings: GATEWAY_SETTINGS,
   async build({ settings, logger, metrics, life, tls }) {
+    const own = { tls, metrics, logger }
     // Before anybody sends: the first sender would wait for it.
     prepareSchemas()
     const { BATON_DATABASE_URL: databaseUrl, BATON_REDIS_URL: redisUrl } = settings
-    const remote = await openRemote(settings, { tls, logger, onStuck: life.fail })
+    const remote = await openRemote(settings, { logger, tls, onStuck: life.fail })
     const apiKeys = readApiKeys(settings.BATON_API_KEYS)
     showKeyEnds(apiKeys, metrics)
-    const summariser = openSummariser(settings)
+    const summariser = openSummariser(settings, tls)
     const gateway = createGateway({
       host: settings.BATON_GATEWAY_HOST,
       port: settings.BATON_GATEWAY_PORT,
@@ -87,12 +88,12 @@ await runProcess('gateway', {
       remote,
       sync: readSync(settings),
       sw4rm: readSw4rm(settings),
-      metrics,
-      logger,
+      clients: settings.BATON_TLS_CLIENTS,
+      ...own,
     })
     return [
-      createOpsService({ settings, life, metrics, logger, ready: () => gateway.ready() }),
-      safeServers({ databaseUrl, redisUrl, tls, settings, life, metrics, logger }),
+      createOpsService({ ...own, settings, life, ready: () => gateway.ready() }),
+      safeServers({ ...own, databaseUrl, redisUrl, settings, life }),
       closing('summariser', async () => summariser?.close()),
       closing('transport', async () => {
         remote?.client.close()

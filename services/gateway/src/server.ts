@@ -2,7 +2,7 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createHttpServer, ProblemError } from '@baton/http/server'
-import type { ConnectionBounds } from '@baton/http/server'
+import type { ConnectionBounds, ServerTls } from '@baton/http/server'
 import type { Logger } from '@baton/runtime'
 import type { Metrics, Span } from '@baton/telemetry'
 import { ANSWER_SCHEMAS } from './answer-schemas.ts'
@@ -25,6 +25,7 @@ interface ServerOptions {
   /** Counts what each tenant asks; without it nothing is shared. */
   readonly meter?: Meter | undefined
   readonly connections: ConnectionBounds
+  readonly tls: ServerTls
   readonly metrics: Pick<Metrics, 'requestsRefusedTotal'>
   readonly logger: Logger
   readonly noteRefused: NoteRefused
@@ -54,6 +55,7 @@ export function createServer(options: ServerOptions): BoundedServer {
     requestMs,
     silentMs: SILENT_MS,
     connections,
+    tls: options.tls,
     allErrors: true,
     problemOf,
     routeUnknown: ROUTE_UNKNOWN,

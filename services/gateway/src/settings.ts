@@ -11,6 +11,8 @@ import {
   PROCESS_SETTINGS,
   secret,
   text,
+  TLS_SETTINGS,
+  tlsClients,
   url,
 } from '@baton/runtime'
 import type { Settings } from '@baton/runtime'
@@ -131,12 +133,6 @@ export const GATEWAY_SETTINGS = {
     default: '127.0.0.1',
     help: 'The address that service listens on.',
   }),
-  BATON_SW4RM_TLS_CERT: optionalText({
-    help: 'PEM file with the certificate of that service, and those that vouch for it; without it, it speaks without TLS.',
-  }),
-  BATON_SW4RM_TLS_KEY: optionalText({
-    help: 'PEM file with the private key of that certificate.',
-  }),
   BATON_SW4RM_CONTEXT: oneOf(['strict', 'lenient'], {
     default: 'strict',
     help: 'How contexts of SW4RM are read: by the published schema, or as its running peers read them.',
@@ -154,6 +150,15 @@ export const GATEWAY_SETTINGS = {
     max: 65_535,
     default: 8420,
     help: 'The port to listen on; 0 takes any free one and logs it.',
+  }),
+  BATON_TLS_CERT_FILE: {
+    ...TLS_SETTINGS.BATON_TLS_CERT_FILE,
+    formerly: 'BATON_SW4RM_TLS_CERT',
+  },
+  BATON_TLS_KEY_FILE: { ...TLS_SETTINGS.BATON_TLS_KEY_FILE, formerly: 'BATON_SW4RM_TLS_KEY' },
+  BATON_TLS_CLIENTS: tlsClients({
+    default: 'any',
+    help: 'Who may call it where it speaks TLS: anybody, as callers have API keys, or only who has a certificate by BATON_TLS_CA_FILE as well. Holds for the service of SW4RM too.',
   }),
   BATON_GATEWAY_RATE_MAX: integer({
     min: 1,
@@ -218,7 +223,6 @@ export const readSw4rm = (settings: Settings<typeof GATEWAY_SETTINGS>): Sw4rmOpt
     : {
         host: settings.BATON_SW4RM_HOST,
         port: settings.BATON_SW4RM_PORT,
-        tls: readTls(settings),
         contextMode: settings.BATON_SW4RM_CONTEXT,
         leaseMs: settings.BATON_SW4RM_LEASE_MS,
       }
@@ -236,9 +240,3 @@ const TOKEN_MISSING = permanent(
   'BATON_SYNC_RECEIVERS names receivers, and nobody may call them',
   { fix: 'Give the gateway the same BATON_SYNC_TOKEN as the receivers.' },
 )
-
-function readTls(settings: Settings<typeof GATEWAY_SETTINGS>): Sw4rmOptions['tls'] {
-  const { BATON_SW4RM_TLS_CERT: certificate, BATON_SW4RM_TLS_KEY: key } = settings
-  if (certificate === undefined && key === undefined) return undefined
-  return { certificate: certificate ?? '', key: key ?? '' }
-}

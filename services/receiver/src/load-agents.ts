@@ -2,6 +2,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { permanent } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
 import { defineAgent } from '@baton/sdk'
 import type { Agent, HostedAgent } from '@baton/sdk'
 import { loadPushAgents } from './load-push-agents.ts'
@@ -17,6 +18,8 @@ interface AgentsModule {
 interface Named {
   readonly modulePath: string | undefined
   readonly pushPath: string | undefined
+  /** How agents in one's own network are called. */
+  readonly tls?: Tls
 }
 
 interface Environments {
@@ -28,10 +31,10 @@ interface Environments {
 
 /** The agents of both. Throws BATON_AGENTS_INVALID where there are none, or an agent type stands in both. */
 export async function loadHosted(
-  { modulePath, pushPath }: Named,
+  { modulePath, pushPath, tls }: Named,
   { whole, own: settings }: Environments,
 ): Promise<readonly HostedAgent[]> {
-  const called = pushPath === undefined ? [] : loadPushAgents(pushPath, whole)
+  const called = pushPath === undefined ? [] : loadPushAgents(pushPath, whole, tls)
   if (modulePath === undefined && pushPath === undefined) {
     throw permanent('BATON_AGENTS_INVALID', 'this receiver hosts no agents', {
       fix: 'Set BATON_AGENTS to a module that exports agents, or BATON_PUSH_AGENTS to a file of agents that are called.',

@@ -3,19 +3,24 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { createDocumentCheck } from '@baton/protocol/document-check'
 import { BatonError, permanent, readVariable } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
 import { definePushAgent } from '@baton/sdk'
 import type { OutsideAgent, PushAgentOptions } from '@baton/sdk'
 import { PUSH_AGENTS } from './push-agents-schema.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-type Entry = Omit<PushAgentOptions, 'secrets' | 'lookup'> &
+type Entry = Omit<PushAgentOptions, 'secrets' | 'lookup' | 'tls'> &
   ({ readonly secretEnv: string } | { readonly secretFile: string })
 
 const check = createDocumentCheck<{ readonly agents: readonly Entry[] }>(PUSH_AGENTS)
 
 /** Throws BATON_PUSH_AGENTS_INVALID, which names the first wrong place by its JSON pointer and never quotes a secret. */
-export function loadPushAgents(path: string, environment: Environment): readonly OutsideAgent[] {
+export function loadPushAgents(
+  path: string,
+  environment: Environment,
+  tls?: Tls,
+): readonly OutsideAgent[] {
   const read = check(readFile(path))
   if (!read.ok) {
     const [wrong] = read.details
@@ -27,7 +32,7 @@ export function loadPushAgents(path: string, environment: Environment): readonly
   if (again >= 0) throw invalid(path, `/agents/${again}/type: the agent type stands there twice`)
   return agents.map((entry, index) => {
     try {
-      return definePushAgent(optionsOf(entry, { folder: dirname(path), environment }))
+      return definePushAgent({ ...optionsOf(entry, { folder: dirname(path), environment }), tls })
     } catch (error) {
       if (error instanceof BatonError) throw invalid(path, `/agents/${index}: ${error.message}`)
       throw error

@@ -21,7 +21,7 @@ await runProcess('receiver', {
   async build({ settings, logger, metrics, life, tls }) {
     const { whole, own } = withdrawEnvironment(process.env, readAgentsSettings(settings))
     const agents = await loadHosted(
-      { modulePath: settings.BATON_AGENTS, pushPath: settings.BATON_PUSH_AGENTS },
+      { modulePath: settings.BATON_AGENTS, pushPath: settings.BATON_PUSH_AGENTS, tls },
       { whole, own },
     )
     const { BATON_DATABASE_URL: databaseUrl, BATON_REDIS_URL: redisUrl } = settings
@@ -31,7 +31,7 @@ await runProcess('receiver', {
       prefix: settings.BATON_QUEUE_PREFIX,
       logger,
     })
-    const summariser = openSummariser(settings)
+    const summariser = openSummariser(settings, tls)
     const worker = createWorker({
       agents,
       databaseUrl,
@@ -40,6 +40,7 @@ await runProcess('receiver', {
       audit: { url: settings.BATON_AUDIT_URL, token: settings.BATON_AUDIT_APPEND_TOKEN },
       transport,
       ...readDirect(settings),
+      tls,
       jurisdiction: settings.BATON_JURISDICTION,
       summariser,
       compression: readCompression(settings),
@@ -63,9 +64,9 @@ await runProcess('receiver', {
     return [
       safeServers({ databaseUrl, redisUrl, tls, settings, life, metrics, logger }),
       closing('transport', () => transport.close()),
-      createOpsService({ settings, life, metrics, logger, ready: worker.ready }),
+      createOpsService({ settings, life, metrics, logger, tls, ready: worker.ready }),
       worker,
-      ...openAlertWebhooks({ path, databaseUrl, metrics, logger }, whole),
+      ...openAlertWebhooks({ path, databaseUrl, tls, metrics, logger }, whole),
     ]
   },
 })

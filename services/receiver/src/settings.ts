@@ -7,6 +7,7 @@ import {
   permanent,
   PROCESS_SETTINGS,
   text,
+  tlsClients,
 } from '@baton/runtime'
 import type { Settings, SettingsSpec } from '@baton/runtime'
 import {
@@ -63,6 +64,10 @@ export const RECEIVER_SETTINGS = {
     help: 'The port that takes direct calls, of senders that wait for an outcome; 0 opens none.',
   }),
   BATON_RECEIVER_HOST: text({ default: '127.0.0.1', help: 'The address of that port.' }),
+  BATON_TLS_CLIENTS: tlsClients({
+    default: 'certified',
+    help: 'Who may call that port where it speaks TLS: who has a certificate by BATON_TLS_CA_FILE and the token, or anybody with the token.',
+  }),
   BATON_SYNC_TOKEN: SYNC_SETTINGS.BATON_SYNC_TOKEN,
   BATON_CONCURRENCY: integer({
     min: 1,
@@ -91,8 +96,9 @@ export function readAgentsSettings({
 /** Where direct calls are taken; nothing where none are. Throws BATON_SYNC_TOKEN_MISSING. */
 export function readDirect(settings: Settings<typeof RECEIVER_SETTINGS>) {
   const { BATON_RECEIVER_HOST: host, BATON_RECEIVER_PORT: port, BATON_SYNC_TOKEN: token } = settings
+  const { BATON_TLS_CLIENTS: clients } = settings
   if (port === 0) return {}
-  if (token !== undefined) return { direct: { host, port, token } }
+  if (token !== undefined) return { direct: { host, port, token, clients } }
   throw permanent(
     'BATON_SYNC_TOKEN_MISSING',
     'BATON_RECEIVER_PORT takes calls, and nobody could make one',

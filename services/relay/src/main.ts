@@ -41,6 +41,7 @@ await runProcess('relay', {
     const client = createAuditClient({
       url: settings.BATON_AUDIT_URL,
       token: settings.BATON_AUDIT_APPEND_TOKEN,
+      tls,
     })
     const shipper = createEventShipper({ pool, client, metrics, logger })
     const waitingMax = settings.BATON_RELAY_WAITING_MAX
@@ -52,12 +53,12 @@ await runProcess('relay', {
       safeServers({ databaseUrl, redisUrl, tls, settings, life, metrics, logger }),
       createLevelRecorder({ pool, metrics, logger }),
       closing('transport', () => transport.close()),
-      createOpsService({ settings, life, metrics, logger, ready }),
+      createOpsService({ settings, life, metrics, logger, tls, ready }),
       createRelay(parts),
       createSweeper({ ...parts, shipper }),
       createReceiptReconciler({ ...parts, client }),
       ...openAlertWebhooks(
-        { path: settings.BATON_ALERT_WEBHOOKS, databaseUrl, metrics, logger },
+        { path: settings.BATON_ALERT_WEBHOOKS, databaseUrl, tls, metrics, logger },
         process.env,
       ),
     ]

@@ -18,9 +18,9 @@ import { SEALER_SETTINGS } from './settings.ts'
 const seal = (): Promise<never> =>
   runProcess('sealer', {
     settings: SEALER_SETTINGS,
-    async build({ settings, logger, metrics, life }) {
+    async build({ settings, logger, metrics, life, tls }) {
       const sealer = createSealer({
-        ...(await openParts(settings, metrics)),
+        ...(await openParts(settings, { tls, metrics })),
         everyMs: settings.BATON_SEAL_EVERY_MS,
         heartbeatMs: settings.BATON_SEAL_HEARTBEAT_MS,
         anchorEveryMs: settings.BATON_SEAL_ANCHOR_EVERY_MS,
@@ -37,7 +37,7 @@ const seal = (): Promise<never> =>
         anchor: anchor && dirname(anchor),
       }
       const disks = createDiskWatch({ folders, metrics, logger })
-      return [createOpsService({ settings, life, metrics, logger, ready }), disks, sealer]
+      return [createOpsService({ settings, life, metrics, logger, tls, ready }), disks, sealer]
     },
   })
 

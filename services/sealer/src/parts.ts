@@ -20,7 +20,7 @@ import {
 } from '@baton/ledger'
 import type { NoteSigner } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
-import type { Settings } from '@baton/runtime'
+import type { Settings, Tls } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { SealerOptions } from './sealer.ts'
 import type { SEALER_SETTINGS } from './settings.ts'
@@ -35,7 +35,10 @@ export type SealerParts = Pick<
 const STATEMENT_MS = 60_000
 
 /** Throws BATON_AUDIT_CHAINS_MISSING, and BATON_SETTINGS_INVALID where no anchor is named. */
-export async function openParts(settings: SealerSettings, metrics?: Metrics): Promise<SealerParts> {
+export async function openParts(
+  settings: SealerSettings,
+  { tls, metrics }: { readonly tls: Tls; readonly metrics?: Metrics },
+): Promise<SealerParts> {
   const pool = createPool({
     url: settings.BATON_AUDIT_SEALER_URL,
     applicationName: 'baton-sealer',
@@ -50,7 +53,7 @@ export async function openParts(settings: SealerSettings, metrics?: Metrics): Pr
     statePath: settings.BATON_SEALER_STATE_FILE,
     signingKey,
     batchKeys: trustedKeys(settings),
-    ...(await readAnchors(settings, signer)),
+    ...(await readAnchors(settings, { signer, tls })),
   }
 }
 
@@ -75,7 +78,7 @@ function emptyNote(signer: NoteSigner): string {
 
 async function readAnchors(
   settings: SealerSettings,
-  signer: NoteSigner,
+  { signer, tls }: { readonly signer: NoteSigner; readonly tls: Tls },
 ): Promise<Pick<SealerOptions, 'anchors' | 'policy'>> {
   const { BATON_SEAL_ANCHOR_FILE: anchorFile, BATON_SEAL_POLICY_FILE: policyFile } = settings
   const { policy, witnesses } =
@@ -93,7 +96,7 @@ async function readAnchors(
       ...buckets,
       ...witnesses.map(({ key, url }) => {
         const knownSize = sizeOf(`witness ${key.name}`)
-        return createWitnessAnchor({ url, key, emptyNote: emptyNote(signer), knownSize })
+        return createWitnessAnchor({ url, key, emptyNote: emptyNote(signer), knownSize, tls })
       }),
     ]
   }

@@ -2,7 +2,7 @@
 import { openColdStore } from '@baton/audit'
 import type { Finding } from '@baton/ledger'
 import { createBatchSigner } from '@baton/ledger'
-import { codeOf, describeStartFailure } from '@baton/runtime'
+import { codeOf, describeStartFailure, readTls } from '@baton/runtime'
 import type { BatonError, Logger } from '@baton/runtime'
 import { openParts } from './parts.ts'
 import type { SealerSettings } from './parts.ts'
@@ -28,7 +28,9 @@ export async function recoverByCommand(
   settings: SealerSettings,
   { logger, json, write }: CommandParts,
 ): Promise<number> {
-  const { anchors, ...parts } = await openParts(settings)
+  const { anchors, ...parts } = await openParts(settings, {
+    tls: readTls(settings),
+  })
   const sealKey = createBatchSigner(parts.signingKey).publicKey
   const cold = openColdStore(settings)
   try {

@@ -14,8 +14,8 @@ import { SENDER_SETTINGS } from './settings.ts'
 await runProcess('sender', {
   settings: SENDER_SETTINGS,
   stdoutIsData: true,
-  build({ settings, logger, metrics, life }) {
-    const summariser = openSummariser(settings)
+  build({ settings, logger, metrics, life, tls }) {
+    const summariser = openSummariser(settings, tls)
     const sender = createSender({
       databaseUrl: settings.BATON_DATABASE_URL,
       keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
@@ -35,7 +35,7 @@ await runProcess('sender', {
     const answer = (one: LineAnswer) => process.stdout.write(`${JSON.stringify(one)}\n`)
     const underWayMax = settings.BATON_SENDER_UNDER_WAY_MAX
     return [
-      createOpsService({ settings, life, metrics, logger, ready: sender.ready }),
+      createOpsService({ settings, life, metrics, logger, tls, ready: sender.ready }),
       closing('sender', () => sender.close()),
       answersTo(process.stdin, { sender, answer, underWayMax, life, logger }),
     ]

@@ -1,8 +1,9 @@
 // Starts a witness as a process of its own, best with other people than those who run the log.
 import type { AddressInfo } from 'node:net'
 import { createCosigner, formatVerifierKey, readVerifierKey } from '@baton/ledger'
-import { permanent } from '@baton/runtime'
-import type { Logger, Service, Settings } from '@baton/runtime'
+import { schemeOf } from '@baton/http/server'
+import { permanent, refusePlainListening } from '@baton/runtime'
+import type { Logger, Service, Settings, Tls } from '@baton/runtime'
 import { runProcess } from '@baton/runtime/process'
 import { createWitnessServer } from './server.ts'
 import { WITNESS_SETTINGS } from './settings.ts'
@@ -11,7 +12,7 @@ import type { WitnessedLog } from './witnessed-logs.ts'
 
 async function createService(
   settings: Settings<typeof WITNESS_SETTINGS>,
-  logger: Logger,
+  { logger, tls }: { readonly logger: Logger; readonly tls: Tls },
 ): Promise<Service> {
   const { BATON_WITNESS_NAME: name, BATON_WITNESS_SIGNING_KEY: pkcs8 } = settings
   const cosigner = createCosigner({ name, pkcs8 })
@@ -23,16 +24,17 @@ async function createService(
     cosigner,
     now: () => Math.floor(Date.now() / 1_000),
   })
-  const server = createWitnessServer(witness, logger)
+  const { BATON_WITNESS_HOST: host, BATON_WITNESS_PORT: port } = settings
+  refusePlainListening(tls, { host, setting: 'BATON_WITNESS_HOST' })
+  const server = createWitnessServer(witness, { tls, clients: settings.BATON_TLS_CLIENTS, logger })
   return {
     name: 'witness',
     async start() {
-      const { BATON_WITNESS_HOST: host, BATON_WITNESS_PORT: port } = settings
       await new Promise<void>((resolve, reject) => {
         server.once('error', (cause) => reject(cannotListen(`${host}:${port}`, cause)))
         server.listen(port, host, resolve)
       })
-      const url = `http://${host}:${(server.address() as AddressInfo).port}`
+      const url = `${schemeOf(server)}://${host}:${(server.address() as AddressInfo).port}`
       logger.info({ event: 'witness.listening', url, key: formatVerifierKey(cosigner.key) })
     },
     stop: () =>
@@ -58,5 +60,5 @@ const cannotListen = (where: string, cause: unknown) =>
 
 await runProcess('witness', {
   settings: WITNESS_SETTINGS,
-  build: async ({ settings, logger }) => [await createService(settings, logger)],
+  build: async ({ settings, ...parts }) => [await createService(settings, parts)],
 })

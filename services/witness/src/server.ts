@@ -1,9 +1,9 @@
 // The witness over HTTP: POST add-checkpoint with the statuses of C2SP tlog-witness, GET what it cosigned last, and health.
-import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { limitConnections } from '@baton/http/connections'
+import { createServerOver } from '@baton/http/server'
+import type { ServerTls } from '@baton/http/server'
 import { codeOf } from '@baton/runtime'
-import type { Logger } from '@baton/runtime'
 import { readAddCheckpoint } from './read-request.ts'
 import type { Witness, WitnessAnswer } from './witnessed-logs.ts'
 
@@ -17,8 +17,9 @@ interface Answer {
   readonly body: string
 }
 
-export function createWitnessServer(witness: Witness, logger: Logger): Server {
-  const server = createServer({ requestTimeout: 5_000 }, (request, response) => {
+export function createWitnessServer(witness: Witness, tls: ServerTls): Server {
+  const { logger } = tls
+  const server = createServerOver(tls, { requestTimeout: 5_000 }, (request, response) => {
     respond(request, witness)
       .catch((error: unknown) => {
         logger.error({ event: 'witness.failed', code: codeOf(error), error })

@@ -1,5 +1,5 @@
 // What a witness is told: who it is, which logs it watches, and where it remembers them.
-import { flag, integer, PROCESS_SETTINGS, secret, text } from '@baton/runtime'
+import { flag, integer, PROCESS_SETTINGS, secret, text, tlsClients } from '@baton/runtime'
 
 export const WITNESS_SETTINGS = {
   BATON_WITNESS_NAME: text({
@@ -26,6 +26,10 @@ export const WITNESS_SETTINGS = {
     max: 65_535,
     default: 8422,
     help: 'The port to listen on; 0 takes any free one.',
+  }),
+  BATON_TLS_CLIENTS: tlsClients({
+    default: 'certified',
+    help: 'Who may show it checkpoints where it speaks TLS: who has a certificate by BATON_TLS_CA_FILE, or anybody. It cosigns only what the keys of BATON_WITNESS_LOGS have signed.',
   }),
   ...PROCESS_SETTINGS,
 }

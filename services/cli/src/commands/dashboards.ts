@@ -2,6 +2,7 @@
 import { BOARDS } from '@baton/infra/boards'
 import type { Board, Panel } from '@baton/infra/boards'
 import type { HttpClient } from '@baton/http/client'
+import { readTls } from '@baton/runtime'
 import type { Context } from '../context.ts'
 import { askRange, openPrometheus } from '../dashboards/ask-prometheus.ts'
 import type { Line, Period } from '../dashboards/ask-prometheus.ts'
@@ -34,7 +35,7 @@ const SHORTEST_STEP_SECONDS = 5
 /** Exit code 4 where a query of a panel answered nothing. */
 export async function dashboards(context: Context, options: DashboardsOptions): Promise<ExitCode> {
   const { output } = context
-  const client = openPrometheus(options.prometheus)
+  const client = openPrometheus(options.prometheus, readTls(context.settings))
   const asked: AskedPanel[] = []
   const period = periodOf(options.minutes)
   try {

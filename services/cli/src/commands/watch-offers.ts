@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createLook, whileWatching } from '@baton/offers'
 import type { OfferChange } from '@baton/offers'
-import { kindOf, permanent } from '@baton/runtime'
+import { kindOf, permanent, readTls } from '@baton/runtime'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
@@ -49,7 +49,7 @@ async function openWebhook({ settings }: Context, url: string | undefined) {
       },
     )
   const { createOfferWebhook } = await import('@baton/offers/webhook')
-  return createOfferWebhook({ url, secret })
+  return createOfferWebhook({ url, secret, tls: readTls(settings) })
 }
 
 // What could not be told is told by the next look: an endpoint that is away misses nothing while this runs.

@@ -1,6 +1,7 @@
 // What a Prometheus answers to the queries of a dashboard, as numbers over time.
 import { createHttpClient } from '@baton/http/client'
 import type { HttpClient } from '@baton/http/client'
+import type { Tls } from '@baton/runtime'
 
 export interface Line {
   /** The name that the query gives its series, filled in. */
@@ -32,10 +33,11 @@ interface Matrix {
 
 const ANSWER_MAX_MS = 30_000
 
-export function openPrometheus(url: string): HttpClient {
+export function openPrometheus(url: string, tls: Tls): HttpClient {
   return createHttpClient({
     url,
     name: 'Prometheus',
+    tls: { tls, setting: '--prometheus', whose: 'others' },
     timeoutMs: ANSWER_MAX_MS,
     unavailable: {
       code: 'BATON_PROMETHEUS_UNAVAILABLE',

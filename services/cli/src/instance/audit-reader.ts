@@ -16,6 +16,7 @@ import type {
   VaultProgress,
 } from '@baton/audit'
 import { batchKeyId, createBatchSigner, readBatchPublicKey } from '@baton/ledger'
+import { readTls } from '@baton/runtime'
 import type { CliSettings } from '../context.ts'
 import type { ReadableDatabases } from './databases.ts'
 
@@ -47,6 +48,7 @@ export function openAuditReader(
   settings: CliSettings,
 ): AuditReader {
   const { BATON_AUDIT_TRUSTED_KEYS: trustedKeys = '' } = settings
+  const watch = { ...seals.watch, tls: readTls(settings) }
   const applicationName = 'baton-cli'
   const pool = createPool({ url: urls.auditReader, applicationName, statementMs: STATEMENT_MS })
   const vaultPool = createPool({ url: urls.vault, applicationName, connectionsMax: 1 })
@@ -72,7 +74,7 @@ export function openAuditReader(
     vault,
     keyProgress: () => readVaultProgress({ db: vaultPool, vault }),
     batchKeys: new Map(keys.map((key) => [batchKeyId(key), key])),
-    seals: () => requireSealTrust(pool, sealKey, seals.watch),
+    seals: () => requireSealTrust(pool, sealKey, watch),
     cold,
     covered: async () => sealKey && readCoveredSizes(pool, sealKey, seals.watch),
     async close() {

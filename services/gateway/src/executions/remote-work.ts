@@ -91,7 +91,7 @@ export function createRemoteWork(parts: RemoteWorkParts): RemoteWork {
   const receiver = createReceiver({ ...parts, shipper, leaseMs: CLAIM_MS })
   const handOut = createHandOut({ ...parts, receiver, blocked: () => client.blocked })
   // The queues are read again by themselves once the auditor takes records again.
-  const watch = watchAudit({ client, auditUrl: parts.auditUrl, consumers: () => [], logger })
+  const watch = watchAudit({ ...parts, url: parts.auditUrl, consumers: () => [] })
   const relay = createOwnRelay({
     ...parts,
     shipper,
@@ -145,8 +145,8 @@ interface RemoteSettings {
 export async function openRemote(
   settings: RemoteSettings,
   {
-    tls,
     logger,
+    tls,
     onStuck,
   }: Pick<RemoteOptions, 'onStuck'> & { readonly tls: Tls; readonly logger: Logger },
 ): Promise<RemoteOptions | undefined> {
@@ -160,8 +160,9 @@ export async function openRemote(
   })
   return {
     transport,
-    client: createAuditClient({ url: auditUrl, token }),
+    client: createAuditClient({ url: auditUrl, token, tls }),
     auditUrl,
+    tls,
     leaseMs: settings.BATON_PULL_LEASE_MS,
     backoff: { baseMs: settings.BATON_RETRY_BASE_MS, capMs: settings.BATON_RETRY_CAP_MS },
     blockedPolicy: settings.BATON_BLOCKED_POLICY,

@@ -4,6 +4,7 @@ import type { Endpoint } from '@baton/http/endpoint'
 import { readRpcReply, rpcSend } from '@baton/protocol/dialects/session'
 import type { RpcReply } from '@baton/protocol/dialects/session'
 import { codeOf } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { KnownPeer } from './peers.ts'
 
@@ -32,12 +33,16 @@ export interface PeerCaller {
 
 const ANSWER_BYTES_MAX = 2_097_152
 
-export function createPeerCaller(metrics: Pick<Metrics, 'outsideCallsTotal'>): PeerCaller {
+/** `tls` says how peers in one's own network are spoken to. */
+export function createPeerCaller(
+  metrics: Pick<Metrics, 'outsideCallsTotal'>,
+  tls?: Tls,
+): PeerCaller {
   const endpoints = new Map<string, Endpoint>()
   const endpointOf = ({ name, url, allowPrivate }: KnownPeer): Endpoint => {
     const known = endpoints.get(name)
     if (known !== undefined) return known
-    const options = { url: url ?? '', allowPrivate, answerBytesMax: ANSWER_BYTES_MAX }
+    const options = { url: url ?? '', allowPrivate, tls, answerBytesMax: ANSWER_BYTES_MAX }
     const endpoint = createEndpoint(options)
     endpoints.set(name, endpoint)
     return endpoint

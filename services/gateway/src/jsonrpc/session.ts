@@ -1,7 +1,7 @@
 // Everything of the session handshake in a gateway: the face, the replies that are sent later, the workers.
 import { createProfileCache } from '@baton/protocol/dialects/session'
 import { codeOf } from '@baton/runtime'
-import type { Logger, Service } from '@baton/runtime'
+import type { Logger, Service, Tls } from '@baton/runtime'
 import type { Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import type { Face } from '../dialect.ts'
@@ -34,6 +34,7 @@ interface SessionParts extends Omit<TaskParts, 'waitMs' | 'beginning'> {
   readonly options: SessionOptions | undefined
   readonly remote: RemoteWork | undefined
   readonly metrics: Metrics
+  readonly tls?: Tls | undefined
 }
 
 export interface Session extends Service {
@@ -50,7 +51,7 @@ export function createSession({ options = {}, remote, ...parts }: SessionParts):
   const { pool, logger } = parts
   const peers = openPeers(options.peersPath, options.env ?? {})
   const profiles = createProfileCache(profileMs, (peer) => workers?.announced(peer))
-  const caller = createPeerCaller(parts.metrics)
+  const caller = createPeerCaller(parts.metrics, parts.tls)
   const hosted = peers.all.filter(({ worksAs }) => worksAs !== null)
   const workers: Workers | undefined =
     remote === undefined || hosted.length === 0

@@ -1,17 +1,17 @@
 // Opens the handoff service of SW4RM beside the gateway's HTTP: the same keys, the same bounds, the same way in.
 import type { ReadingRecorder } from '@baton/engine'
 import type { ContextMode } from '@baton/protocol/dialects/sw4rm'
+import { NO_TLS, refusePlainListening } from '@baton/runtime'
 import { createScanner } from '@baton/safety'
 import type { Pool } from '@baton/store'
 import type { Authenticate } from '../authenticate.ts'
 import type { Sending } from '../dialect.ts'
-import { showCertificateEnd } from '../expiries.ts'
 import { offered } from '../executions/remote-work.ts'
 import type { RemoteWork } from '../executions/remote-work.ts'
 import type { GatewayOptions } from '../gateway.ts'
 import { createJudgePending } from './judge-pending.ts'
 import { createSw4rmServer } from './server.ts'
-import type { Sw4rmServer, TlsFiles } from './server.ts'
+import type { Sw4rmServer } from './server.ts'
 import { createMethods } from './service.ts'
 
 export interface Sw4rmOptions {
@@ -19,7 +19,6 @@ export interface Sw4rmOptions {
   /** 0 takes any free one. */
   readonly port: number
   readonly contextMode: ContextMode
-  readonly tls?: TlsFiles | undefined
   /** How long an accepted handoff is its agent's. */
   readonly leaseMs: number
 }
@@ -37,10 +36,12 @@ export async function openSw4rm(
   own: Sw4rmOptions,
   { options, pool, remote, authenticate, ...sending }: Sw4rmAround,
 ): Promise<Sw4rmServer> {
-  const { keyRing, limits, logger, foreign } = options
+  const { keyRing, limits, logger, foreign, tls = NO_TLS, clients = 'any' } = options
+  refusePlainListening(tls, { host: own.host, setting: 'BATON_SW4RM_HOST' })
   const { scan } = createScanner()
   const server = createSw4rmServer({
     ...own,
+    tls: { tls, clients, logger },
     connections: { max: limits.connectionsMax, perAddressMax: limits.connectionsPerAddressMax },
     bounds: { authenticate, rateMax: limits.rateMax },
     bounded: sending.bounded,
@@ -57,7 +58,6 @@ export async function openSw4rm(
     }),
     logger,
   })
-  if (own.tls !== undefined) showCertificateEnd(own.tls.certificate, 'sw4rm', options.metrics)
   await server.start()
   return server
 }

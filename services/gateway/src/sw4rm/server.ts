@@ -1,13 +1,11 @@
-// The handoff service of SW4RM on a port of its own: bounded in connections, streams, sizes and silence, encrypted where it has a
-// certificate.
-import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+// The handoff service of SW4RM on a port of its own: bounded in connections, streams, sizes and silence, encrypted where the process has
+// a certificate.
 import type { AddressInfo, Server as NetServer } from 'node:net'
-import { createSecureContext } from 'node:tls'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
 import type { handleUnaryCall } from '@grpc/grpc-js'
 import type { RefusalRecorder } from '@baton/engine'
-import type { ConnectionBounds } from '@baton/http/server'
+import { createListenerOver } from '@baton/http/server'
+import type { ConnectionBounds, ServerTls } from '@baton/http/server'
 import { createSocketLimit } from '@baton/http/sockets'
 import { permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
@@ -23,7 +21,7 @@ export interface Sw4rmServerOptions {
   /** 0 takes any free one. */
   readonly port: number
   readonly connections: ConnectionBounds
-  readonly tls?: TlsFiles | undefined
+  readonly tls: ServerTls
   readonly bounds: CallBounds
   /** Throws while too much is under way. */
   readonly bounded: <Result>(work: () => Promise<Result>) => Promise<Result>
@@ -31,12 +29,6 @@ export interface Sw4rmServerOptions {
   /** Where refused messages are recorded. */
   readonly refusals: RefusalRecorder
   readonly logger: Logger
-}
-
-/** PEM files: the certificate with those that vouch for it, and its private key. */
-export interface TlsFiles {
-  readonly certificate: string
-  readonly key: string
 }
 
 export interface Sw4rmServer extends Service {
@@ -74,11 +66,16 @@ export function createSw4rmServer(options: Sw4rmServerOptions): Sw4rmServer {
     const call = asCall(name, methods[name] as Method<MethodName>, parts)
     grpc.addService({ [name]: definition }, { [name]: call as handleUnaryCall<unknown, unknown> })
   }
-  const injector = grpc.createConnectionInjector(credentialsOf(options.tls))
-  // Sockets come through a server of Node's own, which counts them.
-  const listener = createServer((socket) => {
-    if (sockets.admit(socket)) injector.injectConnection(socket)
-    else logger.warn({ event: 'grpc.connection_refused' })
+  const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure())
+  // Sockets come through a server of Node's own, which counts them and speaks TLS.
+  const listener = createListenerOver(options.tls, {
+    protocol: 'h2',
+    admit(socket) {
+      const isAdmitted = sockets.admit(socket)
+      if (!isAdmitted) logger.warn({ event: 'grpc.connection_refused' })
+      return isAdmitted
+    },
+    serve: (socket) => injector.injectConnection(socket),
   })
   let address = ''
   return {
@@ -98,39 +95,6 @@ export function createSw4rmServer(options: Sw4rmServerOptions): Sw4rmServer {
     },
   }
 }
-
-function credentialsOf(tls: TlsFiles | undefined): ServerCredentials {
-  if (tls === undefined) return ServerCredentials.createInsecure()
-  const pair = {
-    cert_chain: readPem('BATON_SW4RM_TLS_CERT', tls.certificate),
-    private_key: readPem('BATON_SW4RM_TLS_KEY', tls.key),
-  }
-  try {
-    createSecureContext({ cert: pair.cert_chain, key: pair.private_key })
-  } catch (cause) {
-    throw tlsInvalid('they are no PEM, or do not belong together', cause)
-  }
-  return ServerCredentials.createSsl(null, [pair])
-}
-
-function readPem(setting: string, path: string): Buffer {
-  if (path === '') throw tlsInvalid(`${setting} is not set`)
-  try {
-    return readFileSync(path)
-  } catch (cause) {
-    throw tlsInvalid(`${setting} cannot be read at ${path}`, cause)
-  }
-}
-
-const tlsInvalid = (why: string, cause?: unknown) =>
-  permanent(
-    'BATON_SW4RM_TLS_INVALID',
-    `the certificate and the key of the SW4RM port cannot be used: ${why}`,
-    {
-      cause,
-      fix: 'Name readable PEM files that belong together in BATON_SW4RM_TLS_CERT and BATON_SW4RM_TLS_KEY, or neither.',
-    },
-  )
 
 function listenOn(
   listener: NetServer,

@@ -1,4 +1,7 @@
 // One request to a witness, which is a stranger's server: it is believed for what it signs, and costs no more than is said here.
+import { askOnce } from '@baton/http/ask-once'
+import { NO_TLS, refusePlainUrl } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
 
 export interface WitnessAnswer {
   readonly status: number
@@ -9,6 +12,7 @@ interface WitnessRequest {
   /** What is posted; nothing asks with GET. */
   readonly body?: string
   readonly timeoutMs: number
+  readonly tls?: Tls | undefined
 }
 
 /** A checkpoint with a hundred cosignatures has a tenth of it. */
@@ -17,25 +21,16 @@ const BYTES_MAX = 131_072
 /** Follows no redirect, and rejects for an answer that is too long or too late, as where there is none. */
 export async function askWitness(
   url: URL,
-  { body, timeoutMs }: WitnessRequest,
+  { tls = NO_TLS, ...request }: WitnessRequest,
 ): Promise<WitnessAnswer> {
-  const response = await fetch(url, {
-    method: body === undefined ? 'GET' : 'POST',
-    redirect: 'error',
-    signal: AbortSignal.timeout(timeoutMs),
-    ...(body === undefined ? {} : { body }),
+  refusePlainUrl(tls, { url: url.href, setting: 'the policy of witnesses' })
+  const answer = await askOnce(url, {
+    ...request,
+    tls,
+    whose: 'others',
+    name: `the witness at ${url.origin}`,
+    bytesMax: BYTES_MAX,
   })
-  return { status: response.status, body: await boundedText(response) }
-}
-
-async function boundedText({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of body ?? []) {
-    bytes += chunk.length
-    // Leaving the loop ends the connection.
-    if (bytes > BYTES_MAX) throw new Error(`the answer has more than ${BYTES_MAX} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  if (answer.status >= 300 && answer.status < 400) throw new Error('a redirect is not followed')
+  return answer
 }

@@ -4,6 +4,7 @@ import type { KeyObject } from 'node:crypto'
 import { sealLogOrigin } from '@baton/ledger'
 import type { VerifierKey } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
 import { readHeads } from '../../append/heads.ts'
 import type { Database } from '../../database.ts'
 import { sealerKey } from '../../read/assurance.ts'
@@ -21,7 +22,7 @@ import { readWitnessUrls } from './witness-anchor.ts'
 export async function openSealTrust(
   db: Database,
   publicKey: KeyObject,
-  settings: SealWatchSettings,
+  { tls, ...settings }: SealWatchSettings & { readonly tls?: Tls | undefined },
 ): Promise<SealTrust> {
   const { BATON_SEAL_ANCHOR_FILE: file, BATON_SEALER_STATE_FILE: state } = settings
   const logKey = async () =>
@@ -32,7 +33,9 @@ export async function openSealTrust(
     anchors: [
       ...(file === undefined ? [] : [readFileAnchor(file, publicKey)]),
       ...readBucket(settings, logKey),
-      ...witnesses.map(({ key, url }) => readWitness({ url, key, logKey, noteAt: noteAt(db) })),
+      ...witnesses.map(({ key, url }) =>
+        readWitness({ url, key, logKey, noteAt: noteAt(db), tls }),
+      ),
     ],
     ...(state === undefined ? {} : { state: () => readSealerKnowledge(state) }),
   }
@@ -64,7 +67,7 @@ async function readWitnesses(path: string | undefined) {
 export async function requireSealTrust(
   db: Database,
   publicKey: KeyObject | undefined,
-  settings: SealWatchSettings,
+  settings: SealWatchSettings & { readonly tls?: Tls | undefined },
 ): Promise<SealTrust | undefined> {
   if (publicKey !== undefined) return openSealTrust(db, publicKey, settings)
   if ((await readLastSeal(db)) === undefined) return undefined

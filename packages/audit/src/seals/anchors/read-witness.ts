@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import { encodeUtf8, openNote, parseCheckpoint, readDecimal, splitNote } from '@baton/ledger'
 import type { VerifierKey } from '@baton/ledger'
-import { permanent, transient } from '@baton/runtime'
+import { BatonError, permanent, transient } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
 import type { Anchor, AnchoredHead } from './anchor.ts'
 import { askWitness } from './ask-witness.ts'
 import type { WitnessAnswer } from './ask-witness.ts'
@@ -17,6 +18,7 @@ interface WitnessReading {
   /** The log's signed checkpoint of a size, the newest without one; undefined where the database has none. */
   readonly noteAt: (size?: number) => Promise<string | undefined>
   readonly timeoutMs?: number
+  readonly tls?: Tls | undefined
 }
 
 /**
@@ -24,7 +26,7 @@ interface WitnessReading {
  * then cosigns it again, which shows what it has seen, and learns nothing. Throws as anchors do.
  */
 export function readWitness(options: WitnessReading): Pick<Anchor, 'name' | 'latest'> {
-  const { key, noteAt, timeoutMs = 2_000 } = options
+  const { key, noteAt, timeoutMs = 2_000, tls } = options
   const base = options.url.endsWith('/') ? options.url : `${options.url}/`
   const failed = (what: string, cause?: unknown) =>
     transient('BATON_ANCHOR_UNAVAILABLE', `the witness ${key.name} ${what}`, {
@@ -38,9 +40,10 @@ export function readWitness(options: WitnessReading): Pick<Anchor, 'name' | 'lat
 
   async function ask(path: string, body?: string): Promise<WitnessAnswer> {
     try {
-      const asked = body === undefined ? { timeoutMs } : { body, timeoutMs }
+      const asked = body === undefined ? { timeoutMs, tls } : { body, timeoutMs, tls }
       return await askWitness(new URL(path, base), asked)
     } catch (cause) {
+      if (cause instanceof BatonError) throw cause
       throw failed('did not answer', cause)
     }
   }

@@ -11,7 +11,8 @@ import {
   toBase64,
 } from '@baton/ledger'
 import type { Policy, VerifierKey } from '@baton/ledger'
-import { permanent, transient } from '@baton/runtime'
+import { BatonError, NO_TLS, permanent, refusePlainUrl, transient } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
 import type { Anchor, AnchoredCheckpoint, AnchorOutcome } from './anchor.ts'
 import { askWitness } from './ask-witness.ts'
 import type { WitnessAnswer } from './ask-witness.ts'
@@ -26,6 +27,7 @@ interface WitnessOptions {
   /** The size that the witness acknowledged last; the witness corrects it. */
   readonly knownSize: () => number
   readonly timeoutMs?: number
+  readonly tls?: Tls | undefined
 }
 
 /** The body of add-checkpoint by C2SP tlog-witness. */
@@ -38,9 +40,10 @@ function requestBody(
   return `old ${from}\n${hashes}\n${note}`
 }
 
-/** Throws BATON_ANCHOR_UNAVAILABLE while the witness does not answer, or signs with another key. */
+/** Throws BATON_PLAINTEXT_REFUSED; when asked, BATON_ANCHOR_UNAVAILABLE while the witness does not answer, or signs with another key. */
 export function createWitnessAnchor(options: WitnessOptions): Anchor {
-  const { key, timeoutMs = 1_000 } = options
+  const { key, timeoutMs = 1_000, tls = NO_TLS } = options
+  refusePlainUrl(tls, { url: options.url, setting: 'BATON_SEAL_POLICY_FILE' })
   const url = new URL('add-checkpoint', options.url.endsWith('/') ? options.url : `${options.url}/`)
   const failed = (what: string, cause?: unknown) =>
     transient('BATON_ANCHOR_UNAVAILABLE', `the witness ${key.name} ${what}`, {
@@ -50,8 +53,9 @@ export function createWitnessAnchor(options: WitnessOptions): Anchor {
 
   const post = async (body: string): Promise<WitnessAnswer> => {
     try {
-      return await askWitness(url, { body, timeoutMs })
+      return await askWitness(url, { body, timeoutMs, tls })
     } catch (cause) {
+      if (cause instanceof BatonError) throw cause
       throw failed('did not answer', cause)
     }
   }
