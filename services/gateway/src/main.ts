@@ -17,7 +17,7 @@ import { readApiKeys } from './api-keys.ts'
 import { showKeyEnds } from './expiries.ts'
 import { createGateway } from './gateway.ts'
 import { openRemote } from './executions/remote-work.ts'
-import { GATEWAY_SETTINGS, readSw4rm, readSync } from './settings.ts'
+import { GATEWAY_SETTINGS, readForeign, readSw4rm, readSync } from './settings.ts'
 
 await runProcess('gateway', {
   settings: GATEWAY_SETTINGS,
@@ -69,11 +69,7 @@ await runProcess('gateway', {
           perKeyMax: settings.BATON_GATEWAY_READERS_PER_KEY_MAX,
         },
       },
-      foreign: {
-        budgetMicroUSD: settings.BATON_FOREIGN_BUDGET_MICRO_USD,
-        messageExpiryMs: settings.BATON_MESSAGE_EXPIRY_S * 1000,
-        profilesPath: settings.BATON_PROFILES,
-      },
+      foreign: readForeign(settings),
       session: {
         peersPath: settings.BATON_PEERS,
         waitMs: settings.BATON_SESSION_WAIT_MS,

@@ -240,3 +240,10 @@ const TOKEN_MISSING = permanent(
   'BATON_SYNC_RECEIVERS names receivers, and nobody may call them',
   { fix: 'Give the gateway the same BATON_SYNC_TOKEN as the receivers.' },
 )
+
+/** What came in by a protocol without budgets and times of its own. */
+export const readForeign = (settings: Settings<typeof GATEWAY_SETTINGS>) => ({
+  budgetMicroUSD: settings.BATON_FOREIGN_BUDGET_MICRO_USD,
+  messageExpiryMs: settings.BATON_MESSAGE_EXPIRY_S * 1000,
+  profilesPath: settings.BATON_PROFILES,
+})
