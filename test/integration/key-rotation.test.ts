@@ -1,6 +1,6 @@
 // Keys change while the log works: under appends and erasures every row of the vault comes under the new keys, nothing is lost,
 // and a key that is still needed cannot be left out unseen.
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createBatchSigner } from '@baton/ledger'
 import { eventually } from '@baton/testkit'
@@ -20,7 +20,7 @@ const idOf = (base64: string): string =>
   createHash('sha256').update(Buffer.from(base64, 'base64')).digest('hex').slice(0, 16)
 
 const wrapping = { first: '', second: secret(), third: secret() }
-const lookup = { first: '', second: secret() }
+const lookup = { first: '', second: secret(), third: secret() }
 const batch = { second: privateKey() }
 
 beforeAll(async () => {
@@ -201,3 +201,36 @@ test('an auditor without a key that is still needed does not start, and says whi
     }),
   ).rejects.toThrow(`lookup key ${idOf(lookup.second)}`)
 })
+
+test('people recorded before names were kept are found until they are seen again, and then under the new key', async () => {
+  const [unseen, seen] = [person(110), person(111)]
+  const refs = [unseen, seen].map((subject) => lookupOf(lookup.second, subject))
+  await fixture.vaultSuperuser.query({
+    text: `update vault.subject_key set lookup_key_id = '', sealed_names = null where lookup = any ($1)`,
+    values: [refs],
+  })
+  await restart({
+    BATON_AUDIT_WRAPPING_KEY: wrapping.second,
+    BATON_AUDIT_LOOKUP_KEY: `${lookup.third},${lookup.second}`,
+    BATON_AUDIT_SIGNING_KEY: batch.second,
+    BATON_AUDIT_TRUSTED_KEYS: publicHalf(fixture.signingKey),
+  })
+  const [earlier, current] = [idOf(lookup.second), idOf(lookup.third)]
+  await eventually(async () => (await under('lookup_key_id'))[earlier] === refs.length, {
+    deadlineMs: 30_000,
+    describe: 'all but those two under the new key',
+  })
+  const before = (await under('lookup_key_id'))[current] ?? 0
+  const first = told.get(seen) as ReturnType<typeof entryOf>
+  await tell(auditor, [seen])
+  expect(await under('lookup_key_id')).toEqual({ [earlier]: 1, [current]: before + 1 })
+  const again = told.get(seen) as ReturnType<typeof entryOf>
+  expect(again.taskId).not.toBe(first.taskId)
+  await erase(auditor, seen)
+  await erase(auditor, unseen)
+  expect(await under('lookup_key_id')).toEqual({ [current]: before })
+  expect(await verify(auditor)).toMatchObject(ALONE)
+})
+
+const lookupOf = (key: string, subject: string): Buffer =>
+  createHmac('sha256', Buffer.from(key, 'base64')).update(`subject/development/${subject}`).digest()
