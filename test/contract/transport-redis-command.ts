@@ -2,6 +2,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { NO_TLS } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
 
 const DELETE_BY_PREFIX = `for _, key in ipairs(redis.call('keys', ARGV[1] .. ':*')) do redis.call('del', key) end return 1`
 
@@ -14,9 +17,14 @@ export async function deleteKeys(url: string, prefix: string): Promise<void> {
 export async function sendToRedis(
   url: string,
   commands: readonly (readonly string[])[],
+  tls: Pick<Tls, 'toOwn'> = NO_TLS,
 ): Promise<string> {
-  const { hostname, port, password } = new URL(url)
-  const socket = connect({ host: hostname, port: Number(port || 6_379) })
+  const { protocol, hostname: host, port: given, password } = new URL(url)
+  const port = Number(given || 6_379)
+  const socket =
+    protocol === 'rediss:'
+      ? connectTls({ host, port, secureContext: tls.toOwn() })
+      : connect({ host, port })
   try {
     if (password !== '') await ask(socket, ['AUTH', decodeURIComponent(password)])
     let reply = ''

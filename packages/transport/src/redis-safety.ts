@@ -85,12 +85,14 @@ export async function checkRedisSafety(server: RedisServer): Promise<readonly Re
     lazyConnect: true,
     retryStrategy: () => null,
   })
-  redis.on('error', () => undefined)
+  // The driver answers only that the connection is closed.
+  let why: Error | undefined
+  redis.on('error', (error: Error) => (why = error))
   try {
     await redis.connect()
     return judgeRedis(readFacts(await readInfo(redis)))
   } catch (error) {
-    throw unavailable(error)
+    throw unavailable(why ?? error)
   } finally {
     redis.disconnect()
   }
