@@ -4,6 +4,7 @@ import { readSettings, secureDatabaseUrls, withFilesRead } from '@baton/runtime'
 import { ROOT } from './context.ts'
 import type { Context } from './context.ts'
 import { EXIT } from './exit-codes.ts'
+import { asOperator } from './instance/instance-tls.ts'
 import { runProgram } from './program.ts'
 import type { GlobalOptions } from './program.ts'
 import { CLI_SETTINGS, HANDED_ON_SETTINGS } from './settings.ts'
@@ -26,13 +27,14 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 })
 
 function openContext({ json = false, home, as: actAs }: GlobalOptions): Context {
-  const settings = secureDatabaseUrls(readSettings(CLI_SETTINGS, process.env))
-  const chosen = home ?? settings.BATON_HOME ?? join(ROOT, '.baton')
+  const given = secureDatabaseUrls(readSettings(CLI_SETTINGS, process.env))
+  const chosen = home ?? given.BATON_HOME ?? join(ROOT, '.baton')
+  const folder = isAbsolute(chosen) ? chosen : resolve(chosen)
   return {
     output: createOutput(process, json),
-    settings,
+    settings: asOperator(given, folder),
     environment: withFilesRead({ ...CLI_SETTINGS, ...HANDED_ON_SETTINGS }, process.env),
-    home: isAbsolute(chosen) ? chosen : resolve(chosen),
+    home: folder,
     actAs,
     interrupt: interruption.signal,
   }

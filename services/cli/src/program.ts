@@ -145,16 +145,24 @@ function queueOf({ redis }: QueueOptions): QueueChoice {
   return redis ? 'redis' : 'none'
 }
 
+interface UpFlags extends QueueOptions {
+  readonly once?: boolean
+  readonly reviews?: number
+  readonly tls?: boolean
+}
+
 function addUp(program: Command, run: Run): void {
   withQueue(program.command('up'))
     .description('start everything, review all installed licences, and stay up')
     .option('--once', 'stop when the reviews are done; fails when any promise was broken')
+    .option('--tls', 'run everything on TLS with certificates of both sides, from now on')
+    .option('--no-tls', 'run everything in plain text on this machine again')
     .option('--reviews <number>', 'review so many licences at most (default: all)', wholeNumber(1))
     .action(
-      run(async (context, options: QueueOptions & { once?: boolean; reviews?: number }) => {
+      run(async (context, options: UpFlags) => {
         const { up } = await import('./commands/up.ts')
-        const { once = false, reviews = Infinity } = options
-        return up(context, { once, reviews, queue: queueOf(options) })
+        const { once = false, reviews = Infinity, tls } = options
+        return up(context, { once, reviews, tls, queue: queueOf(options) })
       }),
     )
 }

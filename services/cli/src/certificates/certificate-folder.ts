@@ -36,6 +36,7 @@ export interface Wanted {
 
 const DAY_MS = 86_400_000
 const AUTHORITY_DAYS = 1_825
+export const CERTIFICATE_DAYS = 90
 const AUTHORITY_NAME = 'Baton certificate authority'
 const PRIVATE = 0o600
 const PUBLIC = 0o644
@@ -44,7 +45,7 @@ const PUBLIC = 0o644
 export const authorityFile = ({ folder }: Pick<CertificateFolder, 'folder'>): string =>
   join(folder, 'ca.crt')
 
-const certificateFiles = (
+export const certificateFiles = (
   { folder }: Pick<CertificateFolder, 'folder'>,
   name: string,
 ): Pick<KeptCertificate, 'certificateFile' | 'keyFile'> => ({

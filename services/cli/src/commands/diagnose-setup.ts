@@ -13,6 +13,7 @@ import {
 } from '@baton/store'
 import { openLog } from '../context.ts'
 import type { Context } from '../context.ts'
+import { serverTls } from '../instance/instance-tls.ts'
 import { REDIS_CACHE } from '../instance/queue.ts'
 import type { Serving } from '../instance/services.ts'
 import type { OpenedDatabases } from '../instance/databases.ts'
@@ -92,6 +93,7 @@ async function diagnoseQueue(context: Context): Promise<readonly Diagnosis[]> {
     dir: join(context.home, 'redis'),
     cacheDir: REDIS_CACHE,
     fetch: false,
+    tls: await serverTls(context.home, 'redis'),
     tell: (words) => context.output.words(words),
     logger: openLog(context.home),
   })

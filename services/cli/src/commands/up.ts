@@ -7,7 +7,7 @@ import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { openAuditReader } from '../instance/audit-reader.ts'
-import { openInstance } from '../instance/instance.ts'
+import { chooseTls, openInstance } from '../instance/instance.ts'
 import type { Instance } from '../instance/instance.ts'
 import type { QueueChoice } from '../instance/queue.ts'
 import { collectContracts } from '../main-job/contracts.ts'
@@ -26,12 +26,18 @@ interface UpOptions {
   /** So many licences are reviewed at most. */
   readonly reviews: number
   readonly queue: QueueChoice
+  /** Whether the instance is on TLS from now on; undefined leaves it as it is. */
+  readonly tls: boolean | undefined
 }
 
 /** Tasks under way at once: the services stay busy and no handoff waits in line for long. */
 const UNDER_WAY_MAX = 10
 
-export async function up(context: Context, { once, reviews, queue }: UpOptions): Promise<ExitCode> {
+export async function up(
+  given: Context,
+  { once, reviews, queue, tls }: UpOptions,
+): Promise<ExitCode> {
+  const context = await chooseTls(given, tls)
   const collecting = collectContracts(ROOT, reviews)
   collecting.catch(() => undefined)
   const instance = await openInstance(context, { queue })

@@ -6,7 +6,7 @@ import { migrateAudit, openColdStore } from '@baton/audit'
 import type { ColdStore, SealWatchSettings } from '@baton/audit'
 import { startPostgres } from '@baton/embedded'
 import type { Administrator } from '@baton/engine'
-import { BatonError, permanent } from '@baton/runtime'
+import { BatonError, permanent, readTls, secureDatabaseUrls } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { createPool, migrateStore } from '@baton/store'
 import type { Pool } from '@baton/store'
@@ -14,6 +14,7 @@ import { openLog } from '../context.ts'
 import type { CliSettings, Context } from '../context.ts'
 import { openAuditReader } from './audit-reader.ts'
 import type { AuditReader } from './audit-reader.ts'
+import { serverTls } from './instance-tls.ts'
 import { publicHalf, sealFiles } from './seals.ts'
 import { ensureSecrets, readGivenSecrets, readSecrets, readStored } from './secrets.ts'
 import type { ReadingSecrets, Secrets } from './secrets.ts'
@@ -180,7 +181,7 @@ const presentFile = (path: string | undefined): string | undefined =>
   path !== undefined && existsSync(path) ? path : undefined
 
 const coldOf = ({ home, settings }: Context): ColdStore | undefined =>
-  openColdStore({ ...settings, BATON_COLD_FOLDER: coldFolderOf(settings, home) })
+  openColdStore({ ...settings, BATON_COLD_FOLDER: coldFolderOf(settings, home) }, readTls(settings))
 
 /** The folder of the cold store, where it is one: the one that is named, else one of the instance. */
 export function coldFolderOf(
@@ -214,10 +215,12 @@ async function reachServer({ home, settings, output }: Context, logger: Logger) 
   const { superuserUrl, stop } = await startPostgres({
     dataDir: join(home, 'pg'),
     mayBeNew: !hasServed(home),
+    tls: await serverTls(home, 'postgres'),
     tell: (words) => output.words(words),
     logger,
   })
-  return { description: 'embedded Postgres', adminUrls: adminUrlsOn(superuserUrl), stop }
+  const { url } = secureDatabaseUrls({ ...settings, url: superuserUrl })
+  return { description: 'embedded Postgres', adminUrls: adminUrlsOn(url), stop }
 }
 
 /** What only an instance with a database has made. Keys alone are there before the first database is. */

@@ -10,6 +10,7 @@ import { migrateDatabases, openDatabases } from './databases.ts'
 import type { Databases } from './databases.ts'
 import { openQueue } from './queue.ts'
 import type { Queue, QueueChoice } from './queue.ts'
+import { asOperator, forgetInstanceTls, isOnTls, prepareInstanceTls } from './instance-tls.ts'
 import { startServices } from './services.ts'
 import type { Serving } from './services.ts'
 
@@ -36,6 +37,22 @@ export function withInstanceLock<Result>(
   return withLock(join(home, 'instance.lock'), { waitMs: LOCK_WAIT_MS, onWait }, async () =>
     work(await runningInstance<Serving>(home)),
   )
+}
+
+/**
+ * Moves the instance to TLS, or away from it, where that is wanted and it is not so already; answers how this command works on it then.
+ * Throws BATON_INSTANCE_BUSY where another command serves it.
+ */
+export async function chooseTls(context: Context, wanted: boolean | undefined): Promise<Context> {
+  const { home, settings, output } = context
+  if (wanted === undefined || wanted === isOnTls(home)) return context
+  await withInstanceLock(context, async (running) => {
+    if (running !== null) throw otherTls(running, wanted)
+    if (wanted) await prepareInstanceTls(home)
+    else await forgetInstanceTls(home)
+  })
+  output.step('passed', 'tls', wanted ? 'certificates made for every process' : 'given up')
+  return { ...context, settings: asOperator(settings, home) }
 }
 
 /** Uses the services of another command that serves this home, or starts all of them. */
@@ -123,6 +140,13 @@ const migrated = (context: Context) => async (databases: Databases) => {
   context.output.step('passed', 'database', `${databases.description}${news}`)
   return databases
 }
+
+const otherTls = ({ owner }: InstanceRecord<Serving>, wanted: boolean) =>
+  permanent(
+    'BATON_INSTANCE_BUSY',
+    `process ${owner.pid} serves this instance ${wanted ? 'without' : 'with'} TLS`,
+    { fix: 'Stop that command first, then run this one again.' },
+  )
 
 const otherQueue = ({ queue, owner }: InstanceRecord<Serving>) =>
   permanent(

@@ -19,10 +19,12 @@ export async function writeMonitoring(
 ): Promise<void> {
   const targets = Object.entries(urls)
     .filter(([name]) => names.includes(name))
-    .map(([name, url]) => ({
-      targets: [new URL(url).host],
-      labels: { job: `baton-${name}` },
-    }))
+    .map(([name, url]) => {
+      const { host, protocol } = new URL(url)
+      // Prometheus asks over http where it is not told otherwise.
+      const scheme = protocol === 'https:' ? { __scheme__: 'https' } : {}
+      return { targets: [host], labels: { job: `baton-${name}`, ...scheme } }
+    })
   await write(home, 'metrics-key', `${metricsKey}\n`)
   await writeTargets(home, targets)
 }

@@ -6,6 +6,7 @@ import { kindOf, readTls, transient } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { ROOT } from '../context.ts'
 import type { Context } from '../context.ts'
+import { serverTls } from './instance-tls.ts'
 
 /** `redis` and `none` force it; `any` takes the best there is. */
 export type QueueChoice = 'redis' | 'none' | 'any'
@@ -35,6 +36,7 @@ export async function openQueue(
   const options = {
     dir: join(context.home, 'redis'),
     cacheDir: REDIS_CACHE,
+    tls: await serverTls(context.home, 'redis'),
     tell: context.output.words,
     logger,
   }

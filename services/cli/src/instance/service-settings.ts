@@ -5,6 +5,7 @@ import { personEntry, ROLES } from '@baton/ledger'
 import { ROOT } from '../context.ts'
 import type { Environment } from '../context.ts'
 import { coldFolderOf } from './databases.ts'
+import { schemeOf, tlsEnvironment, withoutOperator } from './instance-tls.ts'
 import type { Databases } from './databases.ts'
 import { isFirstSeal, publicHalf, sealFiles } from './seals.ts'
 import type { SealLog } from './seals.ts'
@@ -51,15 +52,20 @@ export function serviceSettings(known: Known): ReadonlyMap<string, Environment> 
     ([name]) => name !== 'relay' || known.redisUrl !== undefined,
   )
   return new Map(
-    services.map(([name, own]) => [name, { ...withoutFilesOf(own, passedOn), ...own }]),
+    services.map(([name, told]) => {
+      const own: Environment = { ...told, ...tlsEnvironment(known.home, name) }
+      return [name, { ...withoutFilesOf(own, passedOn), ...own }]
+    }),
   )
 }
 
 function settingsTable({ environment, home, databases, redisUrl, ports, log }: Known) {
-  const { urls, keys } = databases
+  const { keys } = databases
+  const urls = urlsFor(databases.urls, home)
   const { development, seals, archive, erasure } = keys
   const files = sealFiles(home)
-  const BATON_AUDIT_URL = `http://127.0.0.1:${ports.auditor}`
+  const scheme = schemeOf(home)
+  const BATON_AUDIT_URL = `${scheme}://127.0.0.1:${ports.auditor}`
   const BATON_SEAL_PUBLIC_KEY = publicHalf(seals.sealing)
   /** Whatever else is said of the cold store stands in the environment. */
   const cold = { BATON_COLD_FOLDER: coldFolderOf(environment, home) }
@@ -82,7 +88,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       BATON_AUDIT_ERASE_TOKEN: erasure.eraseToken,
       BATON_API_KEYS: environment['BATON_API_KEYS'] || apiKeyEntries(keys),
       BATON_GATEWAY_PORT: String(ports.gateway),
-      ...directCalls(ports.receiverCalls, keys).gateway,
+      ...directCalls(`${scheme}://127.0.0.1:${ports.receiverCalls}`, keys).gateway,
     },
     relay: { ...delivery, BATON_OPS_PORT: String(ports.relay) },
     receiver: {
@@ -92,7 +98,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       ...people,
       BATON_SIGNING_KEYS,
       BATON_OPS_PORT: String(ports.receiver),
-      ...directCalls(ports.receiverCalls, keys).receiver,
+      ...directCalls(`${scheme}://127.0.0.1:${ports.receiverCalls}`, keys).receiver,
       ...AGENTS,
     },
     auditor: {
@@ -135,6 +141,12 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
   } satisfies Readonly<Record<string, Environment>>
 }
 
+/** Each service shows a certificate of its own, and not the operator's. */
+const urlsFor = (urls: Databases['urls'], home: string): Databases['urls'] =>
+  Object.fromEntries(
+    Object.entries(urls).map(([name, url]) => [name, withoutOperator(url, home)]),
+  ) as Databases['urls']
+
 function witnessOf({ home, log, databases }: Pick<Known, 'home' | 'log' | 'databases'>) {
   return {
     BATON_WITNESS_NAME: log.witnessName,
@@ -146,9 +158,9 @@ function witnessOf({ home, log, databases }: Pick<Known, 'home' | 'log' | 'datab
 }
 
 /** Who calls receivers for senders that wait, and where they are called. */
-const directCalls = (port: number, { calls: { syncToken: BATON_SYNC_TOKEN } }: Secrets) => ({
-  gateway: { BATON_SYNC_RECEIVERS: `http://127.0.0.1:${port}`, BATON_SYNC_TOKEN },
-  receiver: { BATON_RECEIVER_PORT: String(port), BATON_SYNC_TOKEN },
+const directCalls = (url: string, { calls: { syncToken: BATON_SYNC_TOKEN } }: Secrets) => ({
+  gateway: { BATON_SYNC_RECEIVERS: url, BATON_SYNC_TOKEN },
+  receiver: { BATON_RECEIVER_PORT: new URL(url).port, BATON_SYNC_TOKEN },
 })
 
 /** Of everybody who may ask the auditor; outsiders who read tiles are only there where somebody let them in. */

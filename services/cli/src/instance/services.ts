@@ -8,6 +8,7 @@ import type { Context, Environment } from '../context.ts'
 import type { Databases } from './databases.ts'
 import type { Queue } from './queue.ts'
 import { forgetTargets, writeMonitoring } from './monitoring-files.ts'
+import { schemeOf } from './instance-tls.ts'
 import { prepareSeals } from './seals.ts'
 import { serviceSettings } from './service-settings.ts'
 
@@ -109,7 +110,7 @@ export async function settleServices(
     ...READY_PORTS,
   }
   const { witness, ...ports } = await choosePorts(wanted, attempt)
-  const urlOf = (port: number) => `http://127.0.0.1:${port}`
+  const urlOf = (port: number) => `${schemeOf(home)}://127.0.0.1:${port}`
   const witnessUrl = urlOf(witness)
   const urls = {
     gateway: urlOf(ports.gateway),
