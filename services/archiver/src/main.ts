@@ -3,8 +3,14 @@ import { createHoldFinder, createPool, openColdStore } from '@baton/audit'
 import { createAuditClient } from '@baton/audit/client'
 import { createOpsService } from '@baton/http/ops'
 import { readBatchPublicKey } from '@baton/ledger'
-import { createDiskWatch, permanent, readSettings, secureDatabaseUrls } from '@baton/runtime'
-import type { Settings } from '@baton/runtime'
+import {
+  createDiskWatch,
+  permanent,
+  readSettings,
+  readTls,
+  secureDatabaseUrls,
+} from '@baton/runtime'
+import type { Settings, Tls } from '@baton/runtime'
 import { runCommand, runProcess } from '@baton/runtime/process'
 import type { Metrics } from '@baton/telemetry'
 import { createArchiver } from './archiver.ts'
@@ -25,8 +31,11 @@ const kept = (hotDays: number, retentionDays: number) =>
   })
 
 /** What it reads, and where it keeps. */
-function openParts(settings: Settings<typeof ARCHIVER_SETTINGS>, metrics?: Metrics) {
-  const store = openColdStore(settings)
+function openParts(
+  settings: Settings<typeof ARCHIVER_SETTINGS>,
+  { tls, metrics }: { readonly tls: Tls; readonly metrics?: Metrics },
+) {
+  const store = openColdStore(settings, tls)
   if (store === undefined) throw storeless()
   const sealKey = readBatchPublicKey(settings.BATON_SEAL_PUBLIC_KEY)
   const pool = createPool({
@@ -45,7 +54,7 @@ const archive = (): Promise<never> =>
     build({ settings, logger, metrics, life, tls }) {
       const { BATON_AUDIT_HOT_DAYS: hotDays, BATON_AUDIT_RETENTION_DAYS: retentionDays } = settings
       if (retentionDays <= hotDays) throw kept(hotDays, retentionDays)
-      const parts = openParts(settings, metrics)
+      const parts = openParts(settings, { tls, metrics })
       const { store } = parts
       const archiver = createArchiver({
         ...parts,
@@ -77,7 +86,8 @@ const archive = (): Promise<never> =>
   })
 
 async function mend(json: boolean): Promise<number> {
-  const parts = openParts(secureDatabaseUrls(readSettings(ARCHIVER_SETTINGS, process.env)))
+  const settings = secureDatabaseUrls(readSettings(ARCHIVER_SETTINGS, process.env))
+  const parts = openParts(settings, { tls: readTls(settings) })
   try {
     return await mendByCommand(parts, { json, write: (text) => process.stdout.write(text) })
   } finally {

@@ -151,7 +151,7 @@ export function openCore(dependencies: AuditorDependencies): Core {
     batchKeys,
     people: parsePeople(settings.BATON_PEOPLE ?? ''),
     sealKey,
-    cold: openColdStore(settings),
+    cold: openColdStore(settings, dependencies.tls),
     covered: () => watch?.sizes,
     coveredNow: async () => watch?.look(),
     holdFinder: createHoldFinder(),

@@ -26,7 +26,7 @@ const seal = (): Promise<never> =>
         anchorEveryMs: settings.BATON_SEAL_ANCHOR_EVERY_MS,
         taskMapEveryMs: settings.BATON_TASK_MAP_EVERY_MS,
         isAnchorFirstStart: settings.BATON_SEAL_ANCHOR_FIRST_START,
-        cold: openColdStore(settings),
+        cold: openColdStore(settings, tls),
         metrics,
         logger,
       })

@@ -85,7 +85,7 @@ async function readAnchors(
     policyFile === undefined
       ? { policy: undefined, witnesses: [] }
       : readWitnessUrls(await readFile(policyFile))
-  const buckets = await readBuckets(settings, signer)
+  const buckets = await readBuckets(settings, { signer, tls })
   if (anchorFile === undefined && buckets.length + witnesses.length === 0) throw anchorless()
   const anchors: SealerOptions['anchors'] = (anchored): readonly Anchor[] => {
     const sizeOf = (name: string) => () => anchored()[name]?.size ?? 0
@@ -105,13 +105,13 @@ async function readAnchors(
 
 async function readBuckets(
   settings: SealerSettings,
-  { key }: NoteSigner,
+  { signer: { key }, tls }: { readonly signer: NoteSigner; readonly tls: Tls },
 ): Promise<readonly Anchor[]> {
   const bucket = settings.BATON_SEAL_S3_BUCKET
   if (bucket === undefined) return []
   const { BATON_SEAL_S3_REGION: region, BATON_SEAL_S3_ENDPOINT: endpoint } = settings
   const lockDays = settings.BATON_SEAL_S3_LOCK_DAYS
-  return [await createS3Anchor({ bucket, region, endpoint, lockDays, key })]
+  return [await createS3Anchor({ bucket, region, endpoint, lockDays, key, tls })]
 }
 
 const anchorless = () =>

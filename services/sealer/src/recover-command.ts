@@ -28,11 +28,10 @@ export async function recoverByCommand(
   settings: SealerSettings,
   { logger, json, write }: CommandParts,
 ): Promise<number> {
-  const { anchors, ...parts } = await openParts(settings, {
-    tls: readTls(settings),
-  })
+  const tls = readTls(settings)
+  const { anchors, ...parts } = await openParts(settings, { tls })
   const sealKey = createBatchSigner(parts.signingKey).publicKey
-  const cold = openColdStore(settings)
+  const cold = openColdStore(settings, tls)
   try {
     const recovery = await recoverState({
       ...parts,

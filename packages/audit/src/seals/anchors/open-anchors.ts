@@ -32,7 +32,7 @@ export async function openSealTrust(
     publicKey,
     anchors: [
       ...(file === undefined ? [] : [readFileAnchor(file, publicKey)]),
-      ...readBucket(settings, logKey),
+      ...readBucket({ ...settings, tls }, logKey),
       ...witnesses.map(({ key, url }) =>
         readWitness({ url, key, logKey, noteAt: noteAt(db), tls }),
       ),
@@ -42,7 +42,7 @@ export async function openSealTrust(
 }
 
 function readBucket(
-  settings: SealWatchSettings,
+  settings: SealWatchSettings & { readonly tls: Tls | undefined },
   logKey: () => Promise<VerifierKey>,
 ): readonly Pick<Anchor, 'name' | 'latest'>[] {
   const bucket = settings.BATON_SEAL_S3_BUCKET
@@ -50,7 +50,7 @@ function readBucket(
   const { BATON_SEAL_S3_REGION: region, BATON_SEAL_S3_ENDPOINT: endpoint } = settings
   const latest = async () => {
     // Only a sealer writes, so nothing is locked from here.
-    const place = { bucket, region, endpoint, lockDays: 0 }
+    const place = { bucket, region, endpoint, lockDays: 0, tls: settings.tls }
     return (await createS3Anchor({ ...place, key: await logKey() })).latest()
   }
   return [{ name: `s3 ${bucket}`, latest }]
