@@ -18,6 +18,7 @@ import { REDIS_CACHE } from '../instance/queue.ts'
 import type { Serving } from '../instance/services.ts'
 import type { OpenedDatabases } from '../instance/databases.ts'
 import { nextStep } from '../terminal/next-steps.ts'
+import { diagnoseCertificates } from './diagnose-certificates.ts'
 import { failed, judged, passed, unknown } from './diagnosis.ts'
 import type { Diagnosis } from './diagnosis.ts'
 
@@ -32,6 +33,7 @@ export async function diagnoseSetup(
     ...(await diagnoseQueue(context)),
     await diagnoseServices(context),
     await diagnoseOutside(opened),
+    ...(await diagnoseCertificates(context)),
   ]
 }
 
@@ -120,15 +122,16 @@ async function diagnoseRedis(
 
 const ANSWER_MAX_MS = 2_000
 
-async function diagnoseServices({ home }: Context): Promise<Diagnosis> {
+async function diagnoseServices({ home, settings }: Context): Promise<Diagnosis> {
   const rule = 'the services are ready'
   const running = await runningInstance<Serving>(home)
   if (running === null) {
     return unknown('services', rule, `not running; handoffs wait until they do (${nextStep('up')})`)
   }
+  const tls = readTls(settings)
   const silent: string[] = []
   for (const service of running.services)
-    if (!(await isServing(service, running.readyUrls[service.name]))) silent.push(service.name)
+    if (!(await isServing(service, running.readyUrls[service.name], tls))) silent.push(service.name)
   if (silent.length === 0)
     return passed('services', rule, running.services.map(({ name }) => name).join(', '))
   return failed('services', rule, {
@@ -140,6 +143,7 @@ async function diagnoseServices({ home }: Context): Promise<Diagnosis> {
 async function isServing(
   process: Parameters<typeof isAlive>[0],
   url: string | undefined,
+  tls: Tls,
 ): Promise<boolean> {
-  return isAlive(process) && (url === undefined || isReady(url, ANSWER_MAX_MS))
+  return isAlive(process) && (url === undefined || isReady(url, ANSWER_MAX_MS, tls))
 }

@@ -5,7 +5,14 @@ import type { Mark } from '../terminal/output.ts'
 
 export interface Diagnosis {
   /** The promise it belongs to, or the part of the set-up. */
-  readonly about: PromiseId | 'database' | 'queue' | 'services' | 'outside' | 'keys'
+  readonly about:
+    | PromiseId
+    | 'database'
+    | 'queue'
+    | 'services'
+    | 'outside'
+    | 'keys'
+    | 'certificates'
   readonly rule: string
   readonly mark: Mark
   /** What was seen, or what is missing and how to mend it. */

@@ -64,6 +64,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   services: 'Running and ready',
   outside: 'Answering where Baton calls them',
   keys: 'Everything that was signed can be checked',
+  certificates: 'Who is who between processes',
 }
 
 const INDENT = ' '.repeat(19)

@@ -86,8 +86,9 @@ export const asOperator = (settings: CliSettings, home: string): CliSettings =>
     ? { ...settings, ...tlsEnvironment(home, 'operator') }
     : settings
 
-/** How URLs of the instance's own services begin. */
-export const schemeOf = (home: string): 'http' | 'https' => (isOnTls(home) ? 'https' : 'http')
+/** Of one of the instance's own services. */
+export const urlOf = (home: string, port: number): string =>
+  `${isOnTls(home) ? 'https' : 'http'}://127.0.0.1:${port}`
 
 /** A database URL for a service, which has files of its own. */
 export function withoutOperator(url: string, home: string): string {

@@ -1,4 +1,5 @@
 // A running Baton on this machine: databases, queue and services; starts what is not running and stops it again.
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { endLeftovers, runningInstance, watchOwner, withLock } from '@baton/embedded'
 import type { InstanceRecord } from '@baton/embedded'
@@ -46,6 +47,7 @@ export function withInstanceLock<Result>(
 export async function chooseTls(context: Context, wanted: boolean | undefined): Promise<Context> {
   const { home, settings, output } = context
   if (wanted === undefined || wanted === isOnTls(home)) return context
+  await mkdir(home, { recursive: true, mode: 0o700 })
   await withInstanceLock(context, async (running) => {
     if (running !== null) throw otherTls(running, wanted)
     if (wanted) await prepareInstanceTls(home)

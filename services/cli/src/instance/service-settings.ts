@@ -5,7 +5,7 @@ import { personEntry, ROLES } from '@baton/ledger'
 import { ROOT } from '../context.ts'
 import type { Environment } from '../context.ts'
 import { coldFolderOf } from './databases.ts'
-import { schemeOf, tlsEnvironment, withoutOperator } from './instance-tls.ts'
+import { tlsEnvironment, urlOf, withoutOperator } from './instance-tls.ts'
 import type { Databases } from './databases.ts'
 import { isFirstSeal, publicHalf, sealFiles } from './seals.ts'
 import type { SealLog } from './seals.ts'
@@ -48,7 +48,7 @@ const RETRY_BASE_MS = '200'
 /** Environments by the folder of the service under `services/`; a relay only where there is Redis. */
 export function serviceSettings(known: Known): ReadonlyMap<string, Environment> {
   const passedOn = withoutSecrets(known.environment)
-  const services = Object.entries(settingsTable(known)).filter(
+  const services = Object.entries(settingsTable(withOwnFiles(known))).filter(
     ([name]) => name !== 'relay' || known.redisUrl !== undefined,
   )
   return new Map(
@@ -60,12 +60,10 @@ export function serviceSettings(known: Known): ReadonlyMap<string, Environment> 
 }
 
 function settingsTable({ environment, home, databases, redisUrl, ports, log }: Known) {
-  const { keys } = databases
-  const urls = urlsFor(databases.urls, home)
+  const { urls, keys } = databases
   const { development, seals, archive, erasure } = keys
   const files = sealFiles(home)
-  const scheme = schemeOf(home)
-  const BATON_AUDIT_URL = `${scheme}://127.0.0.1:${ports.auditor}`
+  const BATON_AUDIT_URL = urlOf(home, ports.auditor)
   const BATON_SEAL_PUBLIC_KEY = publicHalf(seals.sealing)
   /** Whatever else is said of the cold store stands in the environment. */
   const cold = { BATON_COLD_FOLDER: coldFolderOf(environment, home) }
@@ -88,7 +86,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       BATON_AUDIT_ERASE_TOKEN: erasure.eraseToken,
       BATON_API_KEYS: environment['BATON_API_KEYS'] || apiKeyEntries(keys),
       BATON_GATEWAY_PORT: String(ports.gateway),
-      ...directCalls(`${scheme}://127.0.0.1:${ports.receiverCalls}`, keys).gateway,
+      ...directCalls(urlOf(home, ports.receiverCalls), keys).gateway,
     },
     relay: { ...delivery, BATON_OPS_PORT: String(ports.relay) },
     receiver: {
@@ -98,7 +96,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       ...people,
       BATON_SIGNING_KEYS,
       BATON_OPS_PORT: String(ports.receiver),
-      ...directCalls(`${scheme}://127.0.0.1:${ports.receiverCalls}`, keys).receiver,
+      ...directCalls(urlOf(home, ports.receiverCalls), keys).receiver,
       ...AGENTS,
     },
     auditor: {
@@ -142,10 +140,17 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
 }
 
 /** Each service shows a certificate of its own, and not the operator's. */
-const urlsFor = (urls: Databases['urls'], home: string): Databases['urls'] =>
-  Object.fromEntries(
-    Object.entries(urls).map(([name, url]) => [name, withoutOperator(url, home)]),
-  ) as Databases['urls']
+const withOwnFiles = ({ databases, home, ...known }: Known): Known => {
+  const urls = Object.entries(databases.urls).map(([name, url]) => [
+    name,
+    withoutOperator(url, home),
+  ])
+  return {
+    ...known,
+    home,
+    databases: { ...databases, urls: Object.fromEntries(urls) as Databases['urls'] },
+  }
+}
 
 function witnessOf({ home, log, databases }: Pick<Known, 'home' | 'log' | 'databases'>) {
   return {

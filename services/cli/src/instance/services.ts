@@ -8,7 +8,7 @@ import type { Context, Environment } from '../context.ts'
 import type { Databases } from './databases.ts'
 import type { Queue } from './queue.ts'
 import { forgetTargets, writeMonitoring } from './monitoring-files.ts'
-import { schemeOf } from './instance-tls.ts'
+import { urlOf } from './instance-tls.ts'
 import { prepareSeals } from './seals.ts'
 import { serviceSettings } from './service-settings.ts'
 
@@ -110,20 +110,19 @@ export async function settleServices(
     ...READY_PORTS,
   }
   const { witness, ...ports } = await choosePorts(wanted, attempt)
-  const urlOf = (port: number) => `${schemeOf(home)}://127.0.0.1:${port}`
-  const witnessUrl = urlOf(witness)
+  const witnessUrl = urlOf(home, witness)
   const urls = {
-    gateway: urlOf(ports.gateway),
-    auditor: urlOf(ports.auditor),
-    relay: urlOf(ports.relay),
-    receiver: urlOf(ports.receiver),
-    sealer: urlOf(ports.sealer),
-    archiver: urlOf(ports.archiver),
+    gateway: urlOf(home, ports.gateway),
+    auditor: urlOf(home, ports.auditor),
+    relay: urlOf(home, ports.relay),
+    receiver: urlOf(home, ports.receiver),
+    sealer: urlOf(home, ports.sealer),
+    archiver: urlOf(home, ports.archiver),
   }
   const trustedKeys = settings.BATON_AUDIT_TRUSTED_KEYS
   const log = await prepareSeals({ home, databases, witnessUrl, trustedKeys })
   const known = { environment, home, databases, redisUrl, ports: { witness, ...ports }, log }
-  const metricsUrls = { ...urls, auditor: urlOf(ports.auditorOps) }
+  const metricsUrls = { ...urls, auditor: urlOf(home, ports.auditorOps) }
   return { settings: serviceSettings(known), urls, metricsUrls }
 }
 
