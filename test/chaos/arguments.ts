@@ -11,6 +11,7 @@ const HELP = `npm run chaos -- [options]
   --seconds N        traffic of each seed (40)
   --rate N           sends per second (30)
   --known-bad NAME   run a build that is wrong on purpose; all runs every one of them
+  --tls              everything between processes on TLS, with certificates of both sides
   --plan             print the plans and run nothing
   --report FILE      write the report as JSON
   --json             the report as one JSON object, the last line of stdout
@@ -25,6 +26,7 @@ const OPTIONS = {
   seconds: { type: 'string', default: '40' },
   rate: { type: 'string', default: '30' },
   'known-bad': { type: 'string' },
+  tls: { type: 'boolean', default: false },
   plan: { type: 'boolean', default: false },
   report: { type: 'string' },
   json: { type: 'boolean', default: false },
@@ -39,6 +41,7 @@ export interface CampaignArguments {
   readonly ratePerSecond: number
   /** Names of known-bad builds; empty runs the product. */
   readonly knownBad: readonly string[]
+  readonly tls: boolean
   readonly planOnly: boolean
   readonly reportFile: string | undefined
   readonly json: boolean
@@ -58,6 +61,7 @@ export function readArguments(
       seconds: whole('seconds', values.seconds, 3_600),
       ratePerSecond: whole('rate', values.rate, 1_000),
       knownBad: namesOf(values['known-bad']),
+      tls: values.tls,
       planOnly: values.plan,
       reportFile: values.report,
       json: values.json,

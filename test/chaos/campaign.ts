@@ -5,12 +5,14 @@ import { join } from 'node:path'
 import { createPool } from '@baton/store'
 import { startOwnPostgres, startOwnRedis } from '@baton/testkit'
 import { sendToRedis } from '../contract/transport-redis-command.ts'
+import { prepareTls } from './campaign-tls.ts'
 import { describeViolation } from './check.ts'
 import { reportOf } from './report.ts'
 import type { Report } from './report.ts'
 import { describePlan, planOf } from './schedule.ts'
 import { runSeed } from './seed-run.ts'
 import type { SeedResult } from './seed-run.ts'
+import { SLOTS } from './world.ts'
 import type { Servers } from './world.ts'
 
 export interface CampaignOptions {
@@ -26,10 +28,13 @@ export interface CampaignOptions {
 }
 
 /** The servers of a campaign; `stop` ends them and deletes their data. */
-export async function startServers(): Promise<Servers & { stop(): Promise<void> }> {
-  const redis = await startOwnRedis()
+export async function startServers({ onTls = false }: { readonly onTls?: boolean } = {}): Promise<
+  Servers & { stop(): Promise<void> }
+> {
+  const tls = onTls ? await prepareTls(Object.keys(SLOTS)) : undefined
+  const redis = await startOwnRedis(tls && { tls: tls.redis })
   if ('unavailable' in redis) throw new Error(`a campaign needs Redis: ${redis.unavailable}`)
-  const postgres = await startOwnPostgres()
+  const postgres = await startOwnPostgres(tls && { tls: tls.postgres })
   const admin = createPool({
     url: postgres.superuserUrl,
     applicationName: 'chaos',
@@ -43,8 +48,10 @@ export async function startServers(): Promise<Servers & { stop(): Promise<void> 
   return {
     postgres,
     redis,
+    tls,
     stop: async () => {
       await Promise.allSettled([postgres.stop(), redis.stop()])
+      await tls?.end()
     },
   }
 }
@@ -62,7 +69,7 @@ export async function runCampaign(servers: Servers, options: CampaignOptions): P
     const folder = folderOf(seed, knownBad)
     const plan = planOf(seed, seconds)
     say(`seed ${seed}: ${plan.faults.length} faults in ${seconds} s\n${describePlan(plan)}`)
-    await sendToRedis(servers.redis.url, [['FLUSHALL']])
+    await sendToRedis(servers.redis.url, [['FLUSHALL']], servers.tls?.own)
     const result = await runSeed({ ...servers, ...options, plan, folder })
     results.push(result)
     tell(result, { folder, say })

@@ -32,7 +32,7 @@ async function main(): Promise<number> {
     for (const seed of seeds) say(`seed ${seed}\n${describePlan(planOf(seed, args.seconds))}`)
     return 0
   }
-  const servers = await startServers()
+  const servers = await startServers({ onTls: args.tls })
   endOnSignal(servers)
   try {
     const reports = await runBuilds(servers, args, seeds)

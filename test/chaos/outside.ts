@@ -84,6 +84,8 @@ interface StartOptions extends OutsideOptions {
   readonly server: PeerServer
   /** Of the SW4RM service, through its link. */
   readonly swarmAddress: string
+  /** Who vouches for the gateway; in plain text without. */
+  readonly authority: string | undefined
   readonly random: SeededRandom
 }
 
@@ -94,16 +96,21 @@ export interface Outside {
 }
 
 export function startOutside(options: StartOptions): Outside {
-  const { url, key, folder, server, swarmAddress: address, random } = options
+  const { url, key, folder, server, swarmAddress: address, authority, random } = options
   const ledger = createPeerLedger(folder)
   const session = { url, tokens: TOKENS, ledger, random }
   const push = createPushAgent(createOutsideWork(options), random)
   const worker = createSessionWorker(session)
-  const swarm = createSwarmChannel({ address, key, ledger })
+  const swarm = createSwarmChannel({ address, authority, key, ledger })
   server.serve(PATHS.push, push.handle)
   server.serve(PATHS.replies, createReplyTaker(session))
   server.serve(PATHS.worker, worker.handle)
-  const agents = [startPullers(options), startSwarmAgent({ address, key, ledger }), push, worker]
+  const agents = [
+    startPullers(options),
+    startSwarmAgent({ address, authority, key, ledger }),
+    push,
+    worker,
+  ]
   return {
     channels: {
       api: createApiChannel(url, key),

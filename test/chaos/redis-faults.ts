@@ -6,7 +6,7 @@ import { pause } from './fault.ts'
 import type { FaultKind, Scene } from './fault.ts'
 
 const command = async ({ world }: Scene, ...words: string[]): Promise<void> => {
-  await sendToRedis(world.redis.url, [words])
+  await sendToRedis(world.redis.url, [words], world.tls?.own)
 }
 const onRedis = { targets: ['redis'], resource: 'redis' } as const
 

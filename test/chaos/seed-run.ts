@@ -116,7 +116,7 @@ async function gather(
   world: World,
   { faults, historyFile }: { readonly faults: readonly FaultRun[]; readonly historyFile: string },
 ): Promise<Evidence> {
-  const read = await readEvidence(world.system)
+  const read = await readEvidence(world.system, world.tls)
   return {
     ...read,
     ...readPeerLedger(world.folder),

@@ -12,6 +12,8 @@ const SWARM_AGENT = 'swarm-agent'
 interface SwarmOptions {
   /** Of the gateway's port, through its link. */
   readonly address: string
+  /** Who vouches for it; in plain text without. */
+  readonly authority?: string | undefined
   readonly key: string
   readonly ledger: PeerLedger
 }
@@ -27,8 +29,11 @@ const DEADLINE_MS = 4_000
 const BROKEN: ReadonlySet<status> = new Set([status.UNAVAILABLE, status.DEADLINE_EXCEEDED])
 
 /** Calls on a connection of their own; after it broke, on another one. */
-function openCalls({ address, key }: SwarmOptions): { readonly call: Call; close(): void } {
-  let client: SwarmClient = openClient(address)
+function openCalls({ address, authority, key }: SwarmOptions): {
+  readonly call: Call
+  close(): void
+} {
+  let client: SwarmClient = openClient(address, { authority })
   return {
     async call(name, request, metadata = {}) {
       const own = client
@@ -37,7 +42,7 @@ function openCalls({ address, key }: SwarmOptions): { readonly call: Call; close
       } catch (error) {
         const { code } = error as ServiceError
         if (BROKEN.has(code) && own === client) {
-          client = openClient(address)
+          client = openClient(address, { authority })
           own.close()
         }
         return { code }

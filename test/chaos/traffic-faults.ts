@@ -5,6 +5,7 @@ import { Queue } from 'bullmq'
 import { pause } from './fault.ts'
 import type { FaultKind, Scene } from './fault.ts'
 import { POISON, sendingOf } from './traffic.ts'
+import type { World } from './world.ts'
 
 interface Publication {
   readonly handoffId: string
@@ -28,7 +29,7 @@ async function publish(scene: Scene, { ended, times }: { ended: boolean; times: 
     text: PUBLICATIONS,
     values: [ended, scene.number('handoffs')],
   })
-  const connection = connectionOf(world.redis.url)
+  const connection = connectionOf(world)
   const prefix = world.system.env['BATON_QUEUE_PREFIX'] ?? ''
   for (const [type, group] of Map.groupBy(rows, (row) => row.queue)) {
     const queue = new Queue(queueNameOf(type), { connection, prefix, skipVersionCheck: true })
@@ -50,9 +51,10 @@ function jobFor(row: Publication) {
 
 const RING_MAX_MS = 3_000
 
-function connectionOf(url: string) {
-  const { hostname: host, port, password } = new URL(url)
-  return { host, port: Number(port), password, maxRetriesPerRequest: 1 }
+function connectionOf({ redis, tls }: Pick<World, 'redis' | 'tls'>) {
+  const { hostname: host, port, password } = new URL(redis.url)
+  const secure = tls && { tls: { secureContext: tls.own.toOwn() } }
+  return { host, port: Number(port), password, maxRetriesPerRequest: 1, ...secure }
 }
 
 const onTraffic = { targets: ['traffic'], resource: 'traffic' } as const

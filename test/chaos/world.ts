@@ -7,6 +7,7 @@ import { createPool } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { createSystem, eventually, openLink, randomFrom, spawnService } from '@baton/testkit'
 import type { Link, OwnPostgres, OwnRedis, System } from '@baton/testkit'
+import type { CampaignTls } from './campaign-tls.ts'
 import { createChannels, createHttpChannel } from './channels.ts'
 import type { Channels } from './channels.ts'
 import { createLineChannel } from './line-channel.ts'
@@ -21,6 +22,8 @@ import type { Slot } from './slot.ts'
 export interface Servers {
   readonly postgres: OwnPostgres
   readonly redis: OwnRedis
+  /** Undefined where everything is plain text on this machine. */
+  readonly tls?: CampaignTls | undefined
 }
 
 /** A lease of 2 s: recovery is then seen within a run of 40 s. */
@@ -75,7 +78,7 @@ interface WorldOptions extends Servers {
 const START_MAX_MS = 180_000
 
 export async function startWorld(options: WorldOptions): Promise<World> {
-  const { postgres, redis, folder } = options
+  const { postgres, redis, tls, folder } = options
   mkdirSync(folder, { recursive: true })
   const system = await createSystem({
     purpose: 'chaos',
@@ -93,7 +96,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     applicationName: 'chaos',
     connectionsMax: 4,
   })
-  const gatewayUrl = links.get('client-gateway')?.url ?? ''
+  const plainUrl = links.get('client-gateway')?.url ?? ''
+  const gatewayUrl = tls === undefined ? plainUrl : tls.service(plainUrl)
   const people = createPeople({ url: gatewayUrl, admin })
   const { driver: operator } = people
   const told = outsideSettings({ folder, server, swarmPort, operator, leaseMs: LEASE_MS })
@@ -111,19 +115,20 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       folder,
       ...(service === 'sender' ? { readyLine: /"ops.listening"/ } : {}),
       async spawn(controlFile) {
+        const env = {
+          ...system.environmentOf(service === 'sender' ? 'relay' : service),
+          ...urlsOf(service, { system, links, redis }),
+          BATON_SIGNING_KEYS: world.signingKeys,
+          BATON_API_KEYS: people.entries,
+          BATON_GATEWAY_PORT: String(gatewayPort),
+          ...(service === 'gateway' || service === 'receiver' ? told[service] : {}),
+          BATON_CHAOS_CONTROL: controlFile,
+          ...preloads(options.knownBad),
+        }
         const process = await spawnService({
           main: `services/${service}/src/main.ts`,
           ready: false,
-          env: {
-            ...system.environmentOf(service === 'sender' ? 'relay' : service),
-            ...urlsOf(service, { system, links, redis }),
-            BATON_SIGNING_KEYS: world.signingKeys,
-            BATON_API_KEYS: people.entries,
-            BATON_GATEWAY_PORT: String(gatewayPort),
-            ...(service === 'gateway' || service === 'receiver' ? told[service] : {}),
-            BATON_CHAOS_CONTROL: controlFile,
-            ...preloads(options.knownBad),
-          },
+          env: tls === undefined ? env : tls.secured(service, env),
           ...(service === 'sender' ? { input: true as const, onStdout: lines.heard } : {}),
         })
         if (service === 'sender') lines.attach(process.write)
@@ -139,10 +144,12 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     leaseMs: LEASE_MS,
     server,
     swarmAddress: new URL(links.get('client-sw4rm')?.url ?? '').host,
+    authority: tls?.authority,
     random: randomFrom(options.seed),
   })
+  const ownUrl = through(system.databaseUrl, links.get('sender-postgres'))
   const channels = createChannels({
-    databaseUrl: through(system.databaseUrl, links.get('sender-postgres')),
+    databaseUrl: tls === undefined ? ownUrl : tls.database(ownUrl),
     keyRing: parseSigningKeys(world.signingKeys),
     http: createHttpChannel(gatewayUrl, people.driverKey),
     ndjson: lines,
@@ -166,7 +173,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     throw error
   }
   const ways = { links, channels, people, outside }
-  return Object.assign(world, { postgres, redis, system, slots, ...ways, admin, folder, end })
+  return Object.assign(world, { postgres, redis, tls, system, slots, ...ways, admin, folder, end })
 }
 
 /** What every service of a campaign is told. */

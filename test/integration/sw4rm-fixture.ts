@@ -59,9 +59,20 @@ export interface SwarmClient {
   close(): void
 }
 
-export function openClient(address: string, messageBytesMax = 8_388_608): SwarmClient {
-  const client = new Client(address, credentials.createInsecure(), {
+interface ClientOptions {
+  readonly messageBytesMax?: number
+  /** Who vouches for the server, as PEM; in plain text without. */
+  readonly authority?: string | undefined
+}
+
+export function openClient(
+  address: string,
+  { messageBytesMax = 8_388_608, authority }: ClientOptions = {},
+): SwarmClient {
+  const secure = authority && credentials.createSsl(Buffer.from(authority))
+  const client = new Client(address, secure || credentials.createInsecure(), {
     'grpc.max_send_message_length': messageBytesMax,
+    ...(authority === undefined ? {} : { 'grpc.ssl_target_name_override': 'localhost' }),
     'grpc.use_local_subchannel_pool': 1,
   })
   const call: SwarmClient['call'] = (name, request, options = {}) => {

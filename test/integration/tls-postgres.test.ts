@@ -26,9 +26,7 @@ beforeAll(async () => {
       authorityFile: server.BATON_TLS_CA_FILE,
     },
   })
-  const plain = new URL(postgres.superuserUrl)
-  plain.search = ''
-  admin = createPool({ url: plain.href, applicationName: 'admin', connectionsMax: 1 })
+  admin = createPool({ url: postgres.superuserUrl, applicationName: 'admin', connectionsMax: 1 })
   await admin.query({ text: `create role service login password 'p'` })
 })
 beforeEach(async () => {

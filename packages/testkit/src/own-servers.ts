@@ -40,6 +40,8 @@ export async function startOwnPostgres({ tls }: OwnOptions = {}): Promise<OwnPos
   }
   return {
     ...running,
+    // Who is a superuser on this machine needs no TLS.
+    superuserUrl: running.superuserUrl.replace(/\?.*$/, ''),
     pause: async () => await running.stop(),
     crash: () => end('SIGQUIT'),
     kill: () => end('SIGKILL'),
