@@ -163,7 +163,7 @@ const backendKill = ({ rounds }: RecoveryOptions) =>
     return repeat(rounds, () =>
       underLoad(world, async () => {
         const [victim] = await world.rows<{ pid: number }>(
-          `select pid from pg_stat_activity where usename = 'baton_app' limit 1`,
+          `select pid from pg_stat_activity where usename in ('baton_gateway', 'baton_delivery') limit 1`,
         )
         const killedAt = Date.now()
         process.kill(victim?.pid ?? 0, 'SIGKILL')

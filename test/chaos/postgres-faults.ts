@@ -10,6 +10,9 @@ const onPostgres = { targets: ['postgres'], resource: 'postgres' } as const
 const inDatabase = { targets: ['postgres'], resource: 'database' } as const
 const onAudit = { targets: ['audit'], resource: 'audit' } as const
 
+/** Of what serves, sends and delivers. */
+const ROLES = ['baton_gateway', 'baton_delivery']
+
 const ask = ({ admin }: World, text: string, values: unknown[] = []) =>
   admin.query<Record<string, unknown>>({ text, values })
 
@@ -86,12 +89,12 @@ export const POSTGRES_FAULTS: readonly FaultKind[] = [
     ...onPostgres,
     draw: (random) => ({ forMs: random.integer(300, 2_500) }),
     async make({ world, number }) {
-      await ask(world, 'alter role baton_app connection limit 1')
+      for (const role of ROLES) await ask(world, `alter role ${role} connection limit 1`)
       try {
         await ask(world, ENDS, [[databasesOf(world).store]])
         await pause(number('forMs'))
       } finally {
-        await takeBack(world, 'alter role baton_app connection limit -1')
+        for (const role of ROLES) await takeBack(world, `alter role ${role} connection limit -1`)
       }
     },
   },
@@ -161,7 +164,7 @@ export async function reset(world: World): Promise<void> {
   for (const text of [
     'alter system reset default_transaction_read_only',
     'select pg_reload_conf()',
-    'alter role baton_app connection limit -1',
+    ...ROLES.map((role) => `alter role ${role} connection limit -1`),
     `alter database ${audit} allow_connections true`,
   ]) {
     await takeBack(world, text)

@@ -147,7 +147,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     authority: tls?.authority,
     random: randomFrom(options.seed),
   })
-  const ownUrl = through(system.databaseUrl, links.get('sender-postgres'))
+  const ownUrl = through(system.deliveryUrl, links.get('sender-postgres'))
   const channels = createChannels({
     databaseUrl: tls === undefined ? ownUrl : tls.database(ownUrl),
     keyRing: parseSigningKeys(world.signingKeys),
@@ -247,7 +247,8 @@ function urlsOf(
       BATON_VAULT_URL: through(system.auditUrls.vault, audit),
     }
   }
-  const database = through(system.databaseUrl, own(`${service}-postgres`))
+  const ofService = service === 'gateway' ? system.databaseUrl : system.deliveryUrl
+  const database = through(ofService, own(`${service}-postgres`))
   return {
     BATON_DATABASE_URL: database,
     BATON_AUDIT_URL: through(system.auditorUrl, own('receiver-auditor')),

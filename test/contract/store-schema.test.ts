@@ -36,7 +36,7 @@ import {
   sweepRetries,
 } from '@baton/store'
 import type { Database } from '@baton/store'
-import { acquirePostgres, PASSWORDS, uniqueDatabaseName } from '@baton/testkit'
+import { acquirePostgres, PASSWORDS, STORE_PASSWORDS, uniqueDatabaseName } from '@baton/testkit'
 import { claim, executing, newHandoff, openStore, receiptOf, storeUrl } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
@@ -48,7 +48,7 @@ const MIGRATIONS = readdirSync(FOLDER)
 describe('migrating', () => {
   const migrate = async (database: string) => {
     const { adminUrl } = await acquirePostgres()
-    return migrateStore({ adminUrl, database, appPassword: PASSWORDS.app })
+    return migrateStore({ adminUrl, database, ...STORE_PASSWORDS })
   }
 
   it('from nothing applies everything; a second time nothing', async () => {

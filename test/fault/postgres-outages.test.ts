@@ -41,8 +41,12 @@ describeWith('an outage of Postgres', await acquireRedis(), (redis) => {
   const database = () => new URL(world.system.adminUrls.store).pathname.slice(1)
   const ask = async <Row extends object>(text: string): Promise<Row[]> =>
     (await admin.query<Row & Record<string, unknown>>({ text })).rows
-  const backends = `from pg_stat_activity where usename = 'baton_app'`
+  const backends = `from pg_stat_activity where usename in ('baton_gateway', 'baton_delivery')`
   const endAll = () => ask(`select pg_terminate_backend(pid) ${backends}`)
+  const limit = (most: number) =>
+    ask(
+      `alter role baton_gateway connection limit ${most}; alter role baton_delivery connection limit ${most}`,
+    )
   const lasts = () => new Promise((resolve) => setTimeout(resolve, OUTAGE_MS))
 
   const resumes = () =>
@@ -84,10 +88,10 @@ describeWith('an outage of Postgres', await acquireRedis(), (redis) => {
     [
       'out of connections for a while',
       async () => {
-        await ask('alter role baton_app connection limit 1')
+        await limit(1)
         await endAll()
         await lasts()
-        await ask('alter role baton_app connection limit -1')
+        await limit(-1)
       },
     ],
   ]

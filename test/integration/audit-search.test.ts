@@ -227,8 +227,8 @@ describe('over HTTP', () => {
     await ask('/v1/costs', { by: ['agent'], export: 'PARQUET' }, EVIDENCE_TOKEN)
     const page = await answer(await ask('/v1/search', { events: ['EVIDENCE_EXPORTED'] }))
     expect(page.hits).toMatchObject([
-      { reason: 'COSTS_PARQUET', decidedBy: 'evidence-token-14e10d570047667f904261' },
-      { reason: 'RESULTS_CSV', decidedBy: 'evidence-token-14e10d570047667f904261' },
+      { reason: 'COSTS_PARQUET', decidedBy: 'evidence-token' },
+      { reason: 'RESULTS_CSV', decidedBy: 'evidence-token' },
     ])
   })
 })

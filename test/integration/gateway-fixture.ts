@@ -18,6 +18,7 @@ import {
   PEOPLE,
   uniqueDatabaseName,
 } from '@baton/testkit'
+import { storeUrl } from '../contract/store-fixture.ts'
 
 export const READ_TOKEN = 'read-token-ecae13117d6f0584c25a9d-of-the-test'
 
@@ -45,7 +46,9 @@ const LIMITS = {
 
 export interface GatewayFixture {
   readonly gateway: Gateway
+  /** As baton_app. */
   readonly pool: Pool
+  /** As baton_gateway. */
   readonly databaseUrl: string
   readonly auditor: StandInAuditor
   /** Everything logged so far. */
@@ -64,8 +67,8 @@ export async function openGateway(
   others: Readonly<Record<string, { readonly entry: string }>> = {},
   changes: Partial<GatewayOptions> = {},
 ): Promise<GatewayFixture> {
-  const databaseUrl = await freshDatabase()
-  const pool = createPool({ url: databaseUrl, applicationName: 'test-gateway', connectionsMax: 4 })
+  const { databaseUrl, appUrl } = await freshDatabase()
+  const pool = createPool({ url: appUrl, applicationName: 'test-gateway', connectionsMax: 4 })
   const auditor = await startStandInAuditor()
   const lines: string[] = []
   const logger = createLogger({
@@ -113,15 +116,15 @@ export async function openGateway(
   }
 }
 
-async function freshDatabase(): Promise<string> {
+async function freshDatabase(): Promise<{ databaseUrl: string; appUrl: string }> {
   const { adminUrl } = await acquirePostgres()
   const database = uniqueDatabaseName('gateway')
   await createStoreDatabase(adminUrl, database)
-  const url = new URL(adminUrl)
-  url.pathname = `/${database}`
-  url.username = 'baton_app'
-  url.password = PASSWORDS.app
-  return url.href
+  const as = (user: string, password: string) => storeUrl(adminUrl, { database, user, password })
+  return {
+    databaseUrl: as('baton_gateway', PASSWORDS.gateway),
+    appUrl: as('baton_app', PASSWORDS.app),
+  }
 }
 
 export interface StandInAuditor {

@@ -82,7 +82,7 @@ export async function openPipeline(purpose: string): Promise<Pipeline> {
   })
   const metrics = createMetrics()
   const keyRing = parseSigningKeys(system.env['BATON_SIGNING_KEYS'] ?? '')
-  const sender = createSender({ databaseUrl: system.databaseUrl, keyRing, metrics })
+  const sender = createSender({ databaseUrl: system.deliveryUrl, keyRing, metrics })
   const pool = openStore(system.databaseUrl)
   const superuser = openStore(system.adminUrls.store)
   const audit = createAuditPool({ url: system.adminUrls.audit, applicationName: 'test' })
@@ -100,7 +100,7 @@ export async function openPipeline(purpose: string): Promise<Pipeline> {
       const transport = createInProcessTransport({ logger })
       const worker = createWorker({
         agents,
-        databaseUrl: system.databaseUrl,
+        databaseUrl: system.deliveryUrl,
         keyRing,
         people: PEOPLE.people,
         audit: { url: system.auditorUrl, token: system.tokens.append },

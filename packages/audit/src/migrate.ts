@@ -2,12 +2,15 @@
 import { formatOrigin } from '@baton/ledger'
 import {
   applyMigrations,
+  boundRole,
+  closeMaintenanceDatabases,
   ensureDatabase,
   ensureRole,
   locateDatabase,
   withAdmin,
 } from '@baton/postgres'
 import type { Admin } from '@baton/postgres'
+import type { ROLES } from './roles.ts'
 
 /** Passwords of the roles that log in. A role without one exists and cannot log in. */
 export interface AuditPasswords {
@@ -21,6 +24,8 @@ export interface AuditPasswords {
 
 interface MigrateOptions {
   readonly passwords: AuditPasswords
+  /** The whole server is Baton's own: nobody but its superusers connects to its other databases. */
+  readonly isOwnServer?: boolean
   /** Names of the two databases; `baton_audit` and `baton_vault` by default. */
   readonly databases?: { readonly audit: string; readonly vault: string }
   /** Names the chains of a new log; an existing log keeps its own. */
@@ -55,6 +60,15 @@ const DEFAULT_DATABASES = { audit: 'baton_audit', vault: 'baton_vault' }
 // which hinders nobody who logs in; an advisory one is there for every role that can connect.
 const TAKE_TURNS = 'begin; lock table pg_catalog.pg_authid in share update exclusive mode'
 
+/** How many of the server's connections a role may have at once, so that no one can take all of them. */
+const CONNECTION_SHARES = {
+  audit_writer: 0.3,
+  audit_sealer: 0.15,
+  audit_archiver: 0.15,
+  audit_eraser: 0.15,
+  vault_keeper: 0.3,
+} as const satisfies Readonly<Partial<Record<(typeof ROLES)[keyof typeof ROLES][number], number>>>
+
 // People read with this role too. The limit leaves connections to those who append, and half of those that
 // Postgres has by default to others; only a superuser can raise it or how much disk a sort may take. The
 // times end what somebody forgot: Baton's own readers set shorter ones or longer ones for themselves.
@@ -81,6 +95,7 @@ export async function migrateAudit(
     await withAdmin(adminUrl, (admin) =>
       createRolesAndDatabases(admin, databases, options.passwords),
     )
+    if (options.isOwnServer === true) await withAdmin(adminUrl, closeMaintenanceDatabases)
   })
   const auditUrl = locateDatabase(adminUrl, { database: databases.audit })
   const vaultUrl = locateDatabase(adminUrl, { database: databases.vault })
@@ -129,6 +144,7 @@ async function createRolesAndDatabases(
   await ensureRole(admin, 'audit_eraser', passwords.eraser)
   await ensureRole(admin, 'audit_archiver', passwords.archiver)
   await ensureRole(admin, 'vault_keeper', passwords.vault)
+  for (const [role, share] of Object.entries(CONNECTION_SHARES)) await boundRole(admin, role, share)
   for (const bound of READER_BOUNDS) await admin.query(bound)
   const auditRoles = ['writer', 'reader', 'sealer', 'eraser', 'archiver'].map((to) => `audit_${to}`)
   const creation = 'template template0'

@@ -4,6 +4,8 @@ export type { Database, Pool, PoolOptions, Snapshot } from './connect.ts'
 export {
   applyMigrations,
   ensureDatabase,
+  boundRole,
+  closeMaintenanceDatabases,
   ensureRole,
   locateDatabase,
   withAdmin,

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Migration } from 'kysely/migration'
 import pg from 'pg'
 import { permanent } from '@baton/runtime'
+import { scramVerifier } from './scram.ts'
 import { secureConnection } from './secure-connection.ts'
 
 /** A superuser's (or database creator's) connection. */
@@ -36,15 +37,46 @@ export function locateDatabase(
   return result.href
 }
 
-/** Creates or alters a role. Without a password it cannot log in. */
+/** Creates or alters a role. Without a password it cannot log in, unless one that is there `keepsLogin`. */
 export async function ensureRole(
   admin: Admin,
   role: string,
   password: string | undefined,
+  { keepsLogin = false }: { readonly keepsLogin?: boolean } = {},
 ): Promise<void> {
   const known = await admin.query('select from pg_roles where rolname = $1', [role])
-  const login = password === undefined ? 'nologin' : `login password ${pg.escapeLiteral(password)}`
+  if (known.rowCount !== 0 && password === undefined && keepsLogin) return
+  const login =
+    password === undefined
+      ? 'nologin'
+      : `login password ${pg.escapeLiteral(scramVerifier(password))}`
   await admin.query(`${known.rowCount === 0 ? 'create' : 'alter'} role ${role} ${login}`)
+}
+
+/**
+ * Bounds what a role can take of the server: so large a share of its connections, and no session that somebody forgot.
+ * Baton's own sessions set shorter times, or longer ones, for themselves.
+ */
+export async function boundRole(admin: Admin, role: string, share: number): Promise<void> {
+  const { rows } = await admin.query<{ most: number }>(
+    `select setting::integer as most from pg_settings where name = 'max_connections'`,
+  )
+  const limit = Math.max(1, Math.floor((rows[0]?.most ?? 0) * share))
+  await admin.query(`alter role ${role} connection limit ${limit}`)
+  for (const [name, value] of Object.entries(ROLE_TIMES)) {
+    await admin.query(`alter role ${role} set ${name} = '${value}'`)
+  }
+}
+
+const ROLE_TIMES = {
+  statement_timeout: '10min',
+  idle_in_transaction_session_timeout: '1min',
+  idle_session_timeout: '30min',
+}
+
+/** Of a server that is Baton's alone: who is no superuser connects to Baton's databases and to no other. */
+export async function closeMaintenanceDatabases(admin: Admin): Promise<void> {
+  await admin.query('revoke connect, temporary on database postgres, template1 from public')
 }
 
 /** Creates a database where there is none; only `roles` can connect to it. */

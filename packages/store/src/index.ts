@@ -2,6 +2,8 @@
 export { createPool, createSizeWatch, inTransaction, isConflict } from './database.ts'
 export type { Database, Pool } from './database.ts'
 export { migrateStore } from './migrate.ts'
+export { CONNECTION_SHARES, SPLIT_ROLES, TABLE_RIGHTS, WRITABLE_ROWS } from './roles.ts'
+export type { SplitRole } from './roles.ts'
 export { addApiKey, findApiKeys, listApiKeys, revokeApiKey } from './api-keys.ts'
 export type { NewApiKey, StoredApiKey } from './api-keys.ts'
 export {

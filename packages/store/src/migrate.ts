@@ -1,19 +1,28 @@
 // Brings the operational database to the current schema: roll-forward, safe to run twice or at once.
 import {
   applyMigrations,
+  boundRole,
+  closeMaintenanceDatabases,
   ensureDatabase,
   ensureRole,
   locateDatabase,
   withAdmin,
 } from '@baton/postgres'
 import type { Admin } from '@baton/postgres'
+import { CONNECTION_SHARES, rightsStatements, SPLIT_ROLES } from './roles.ts'
 
 interface MigrateOptions {
   /** A superuser's (or database creator's) URL; its database part is ignored. */
   readonly adminUrl: string
   readonly database: string
-  /** Password of the role `baton_app` that the services use. */
-  readonly appPassword: string
+  /** Password of the role `baton_app`, which may do what the two below may; without it nobody logs in as that role. */
+  readonly appPassword: string | undefined
+  /** Of `baton_gateway`; without it whether somebody logs in as that role stays as it is. */
+  readonly gatewayPassword?: string | undefined
+  /** Of `baton_delivery`, the role of senders, relays and receivers; likewise. */
+  readonly deliveryPassword?: string | undefined
+  /** The whole server is Baton's own: nobody but its superusers connects to its other databases. */
+  readonly isOwnServer?: boolean
 }
 
 /** The role of sessions that act for one tenant: row-level security shows it that tenant's rows. */
@@ -23,36 +32,48 @@ export const TENANT_ROLE = 'baton_tenant'
 const LOCK = 7_246_051
 
 /**
- * Creates the database, the owner role (no login) and the role `baton_app`, then applies every
- * migration that is not yet applied. Answers the names of those applied now.
- * `baton_app` may read and change rows; it owns nothing, truncates nothing and drops nothing.
+ * Creates the database, the owner role (no login) and the roles of services, then applies every
+ * migration that is not yet applied and gives each role its rights. Answers the names of those applied now.
+ * No role of a service owns, truncates or drops anything.
  */
 export async function migrateStore(options: MigrateOptions): Promise<readonly string[]> {
-  const { adminUrl, database, appPassword } = options
+  const { adminUrl, database, appPassword, gatewayPassword, deliveryPassword } = options
   await withAdmin(adminUrl, async (admin) => {
     await admin.query('select pg_advisory_lock($1)', [LOCK])
     await ensureRole(admin, 'baton_owner', undefined)
     await ensureRole(admin, 'baton_app', appPassword)
+    await ensureRole(admin, 'baton_gateway', gatewayPassword, { keepsLogin: true })
+    await ensureRole(admin, 'baton_delivery', deliveryPassword, { keepsLogin: true })
     await ensureRole(admin, TENANT_ROLE, undefined)
-    // It becomes that role where it says so, and has none of its rights or policies until then.
-    await admin.query(`grant ${TENANT_ROLE} to baton_app with inherit false, set true`)
-    await ensureDatabase(admin, database, { roles: ['baton_app'], creation: 'owner baton_owner' })
+    for (const [role, share] of Object.entries(CONNECTION_SHARES)) {
+      await boundRole(admin, role, share)
+    }
+    // They become that role where they say so, and have none of its rights or policies until then.
+    await admin.query(
+      `grant ${TENANT_ROLE} to baton_app, baton_gateway with inherit false, set true`,
+    )
+    const roles = ['baton_app', ...SPLIT_ROLES]
+    await ensureDatabase(admin, database, { roles, creation: 'owner baton_owner' })
+    if (options.isOwnServer === true) await closeMaintenanceDatabases(admin)
   })
   const url = locateDatabase(adminUrl, { database })
-  await withAdmin(url, grantToApp)
-  const folder = new URL('../migrations/', import.meta.url)
-  const applied = await applyMigrations({ url, folder, name: 'operational', role: 'baton_owner' })
-  // What was applied is nobody's to change but the migrator's. One at a time: Postgres fails the second of two such changes.
+  const applied: string[] = []
+  // Advisory locks belong to one database, so the new one is locked for itself. Postgres fails the second of two who change
+  // what a role may do at once.
   await withAdmin(url, async (admin) => {
     await admin.query('select pg_advisory_lock($1)', [LOCK])
+    await grantToApp(admin)
+    const folder = new URL('../migrations/', import.meta.url)
+    const migrating = { url, folder, name: 'operational', role: 'baton_owner' }
+    applied.push(...(await applyMigrations(migrating)))
+    // What was applied is nobody's to change but the migrator's.
     await admin.query('revoke all on kysely_migration, kysely_migration_lock from baton_app')
+    await admin.query(['begin', ...rightsStatements(), 'commit'].join(';\n'))
   })
   return applied
 }
 
-// Advisory locks belong to one database, so the new one is locked for itself.
 async function grantToApp(admin: Admin): Promise<void> {
-  await admin.query('select pg_advisory_lock($1)', [LOCK])
   await admin.query('revoke all on schema public from public')
   await admin.query('grant usage on schema public to baton_app')
   await admin.query(

@@ -12,7 +12,12 @@ export { randomFrom, seededRandom } from './random.ts'
 export type { SeededRandom } from './random.ts'
 export { spawnService } from './service-process.ts'
 export type { ServiceProcess } from './service-process.ts'
-export { createAuditDatabases, createStoreDatabase, PASSWORDS } from './migrated-databases.ts'
+export {
+  createAuditDatabases,
+  createStoreDatabase,
+  PASSWORDS,
+  STORE_PASSWORDS,
+} from './migrated-databases.ts'
 export { createTestAuthority } from './certificates.ts'
 export type { TestAuthority, TestTlsFiles } from './certificates.ts'
 export { createTestPeople, fetchSigned, PEOPLE, signedAct, signedHeader } from './people.ts'

@@ -12,6 +12,8 @@ import { ROOT } from './folders.ts'
 /** Roles belong to the whole cluster, so every database of a run gives them the same passwords. */
 export const PASSWORDS = {
   app: 'test-app',
+  gateway: 'test-gateway',
+  delivery: 'test-delivery',
   writer: 'test-writer',
   reader: 'test-reader',
   vault: 'test-vault',
@@ -19,18 +21,26 @@ export const PASSWORDS = {
   archiver: 'test-archiver',
   eraser: 'test-eraser',
 }
-const { app: appPassword, ...passwords } = PASSWORDS
+const { app, gateway, delivery, ...passwords } = PASSWORDS
+
+/** Of the operational database, as `migrateStore` takes them. */
+export const STORE_PASSWORDS = {
+  appPassword: app,
+  gatewayPassword: gateway,
+  deliveryPassword: delivery,
+}
 
 const LOCK = 7_246_099
 const LOCK_WAIT_MS = 60_000
 const MIGRATIONS = ['packages/store/migrations', 'packages/audit/migrations']
+const RIGHTS = 'packages/store/src/roles.ts'
 const VERSION = digestOfMigrations()
 
 /** An operational database as `migrateStore` leaves it. */
 export async function createStoreDatabase(adminUrl: string, database: string): Promise<void> {
   const template = `test_template_store_${VERSION}`
   await prepare(adminUrl, template, () =>
-    migrateStore({ adminUrl, database: template, appPassword }),
+    migrateStore({ adminUrl, database: template, ...STORE_PASSWORDS }),
   )
   await copy(adminUrl, [{ template, database }])
 }
@@ -97,6 +107,7 @@ function digestOfMigrations(): string {
     for (const file of files.filter((name) => name.endsWith('.sql')).toSorted())
       hash.update(file).update(readFileSync(join(ROOT, folder, file)))
   }
+  hash.update(readFileSync(join(ROOT, RIGHTS)))
   return hash.digest('hex').slice(0, 12)
 }
 

@@ -32,7 +32,10 @@ interface SystemOptions {
 }
 
 export interface System {
+  /** As `baton_gateway`. */
   readonly databaseUrl: string
+  /** As `baton_delivery`: for senders, relays and receivers. */
+  readonly deliveryUrl: string
   /** Superuser URLs of the databases, for looking and for tampering. */
   readonly adminUrls: { readonly store: string; readonly audit: string }
   readonly auditUrls: Pick<AuditUrls, 'writer' | 'reader' | 'vault' | 'eraser'>
@@ -66,9 +69,10 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   ])
   const auditorPort = await freePort()
   const tokens = { append: token(), read: token(), erase: token() }
-  const databaseUrl = urlOf(adminUrl, { database, user: 'baton_app', password: PASSWORDS.app })
+  const urlAs = (role: 'gateway' | 'delivery') =>
+    urlOf(adminUrl, { database, user: `baton_${role}`, password: PASSWORDS[role] })
   const env: Environment = {
-    BATON_DATABASE_URL: databaseUrl,
+    BATON_DATABASE_URL: urlAs('delivery'),
     BATON_AUDIT_URL: `http://127.0.0.1:${auditorPort}`,
     BATON_AUDIT_APPEND_TOKEN: tokens.append,
     BATON_AUDIT_READ_TOKEN: tokens.read,
@@ -96,6 +100,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   const auditorEnv = { ...auditorEnvironment(urls, auditorPort, batchKey), ...ledger?.auditor }
   const commonOf = (name: ServiceName): Environment => {
     if (name === 'auditor') return { ...env, ...auditorEnv }
+    if (name === 'gateway') return { ...env, BATON_DATABASE_URL: urlAs('gateway'), ...options.env }
     if (!isKeeper(name)) return env
     if (ledger === undefined) throw new Error(`a system without a ledgerFolder has no ${name}`)
     return { ...ledger.environments[name], ...options.env }
@@ -106,7 +111,8 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   })
   const running: ServiceProcess[] = []
   return {
-    databaseUrl,
+    databaseUrl: urlAs('gateway'),
+    deliveryUrl: urlAs('delivery'),
     adminUrls: {
       store: urlOf(adminUrl, { database }),
       audit: urlOf(adminUrl, { database: databases.audit }),

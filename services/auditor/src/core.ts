@@ -26,6 +26,8 @@ import type { Batcher, Logger, Service, Settings, Tls } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { FastifyInstance } from 'fastify'
 import type { KeyObject } from 'node:crypto'
+import { createCallers } from './callers.ts'
+import type { Callers } from './callers.ts'
 import { createClockWatch } from './clock-watch.ts'
 import { createKeyKeeper } from './key-keeper.ts'
 import { createSchemaWatch } from './schema-watch.ts'
@@ -51,6 +53,8 @@ export interface Core extends AuditorDependencies {
   readonly vault: SubjectVault
   readonly signer: BatchSigner
   readonly batchKeys: ReadonlyMap<string, KeyObject>
+  /** Who may read, export and hold. */
+  readonly callers: Callers
   /** Whose decisions count. */
   readonly people: People
   /** The sealer's; undefined where nobody seals. */
@@ -137,6 +141,7 @@ export function openCore(dependencies: AuditorDependencies): Core {
     maxItems: FLUSH_RECORDS_MAX,
     maxQueued: settings.BATON_AUDIT_QUEUED_MAX,
   })
+  const callers = createCallers({ issuersPath: settings.BATON_ISSUERS, logger })
   const batchKeys = batchKeysOf(signer, settings)
   const keys = keepKeys(dependencies, { vaultDb, vault, signer, batchKeys, batcher })
   const size = createSizeWatch({ db: writer, sizes: metrics.databaseBytes, logger })
@@ -149,6 +154,7 @@ export function openCore(dependencies: AuditorDependencies): Core {
     vault,
     signer,
     batchKeys,
+    callers,
     people: parsePeople(settings.BATON_PEOPLE ?? ''),
     sealKey,
     cold: openColdStore(settings, dependencies.tls),
@@ -166,6 +172,7 @@ export function openCore(dependencies: AuditorDependencies): Core {
       ),
     async start() {
       await schema.start()
+      await callers.start()
       await partitions.start()
       await clock.start()
       await watch?.start()
@@ -180,6 +187,7 @@ export function openCore(dependencies: AuditorDependencies): Core {
         watch?.stop(),
         clock.stop(),
         schema.stop(),
+        callers.stop(),
       ])
     },
     async close() {

@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { readHeads, readTrace } from '@baton/audit'
 import { createNoteSigner, sealLogOrigin } from '@baton/ledger'
-import { requireToken } from '@baton/http/server'
 import type { Periodic } from '@baton/runtime'
 import type { Core, Part } from './core.ts'
 import { createDrillAge } from './drill-age.ts'
@@ -18,13 +17,13 @@ import { createTreeKeeper } from './tree-keeper.ts'
 /** Reads keys, policy and page before it adds its routes; without a token for them there are none. */
 export function createEvidencePart(core: Core): Part {
   const { settings, reader, writer, vault, batcher, covered, cold, metrics, logger } = core
-  const token = settings.BATON_AUDIT_EVIDENCE_TOKEN
   let drills: Periodic | undefined
   let age: DrillAge | undefined
   const keeper = createTreeKeeper({ reader, writer, cold, covered, logger })
   return {
     async prepare(server) {
-      if (token === undefined) return
+      const mayExport = core.callers.optionalGuard('evidence', settings.BATON_AUDIT_EVIDENCE_TOKEN)
+      if (mayExport === undefined) return
       const exporter = await exporterOf(core)
       const file = settings.BATON_EVIDENCE_POLICY_FILE
       const policy = await readEvidencePolicy({ ...core, file, exporter })
@@ -53,10 +52,9 @@ export function createEvidencePart(core: Core): Part {
         nothingOf: async (taskId) =>
           nothingOf(await readTrace(reader, taskId, { covered: covered(), cold })),
         policyText: policy.text,
-        drill: (seed) => runDrill(drilling, { seed, actor: 'evidence-token' }),
-        mayExport: requireToken(token, 'evidence'),
-        mayReadTexts:
-          payloadToken === undefined ? undefined : requireToken(payloadToken, 'payload'),
+        drill: (seed, actor) => runDrill(drilling, { seed, actor }),
+        mayExport,
+        mayReadTexts: core.callers.optionalGuard('payload', payloadToken),
       })
     },
     async start() {

@@ -2,7 +2,7 @@
 import type { HeldTaskReceipt } from '@baton/audit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ProblemError } from '@baton/http/server'
-import type { RequireToken } from '@baton/http/server'
+import type { Guard } from './callers.ts'
 import type { DrillReport } from './drill.ts'
 import type { EvidenceService } from './evidence.ts'
 import { refusing } from './problem.ts'
@@ -14,10 +14,10 @@ interface EvidenceRoutes {
   /** What to answer where no record of a task is stored. */
   readonly nothingOf: (taskId: string) => Promise<ProblemError>
   readonly policyText: string
-  readonly drill: (seed: number | undefined) => Promise<DrillReport | undefined>
-  readonly mayExport: RequireToken
+  readonly drill: (seed: number | undefined, actor: string) => Promise<DrillReport | undefined>
+  readonly mayExport: Guard
   /** Checks the second token, which shows what was said; undefined where nobody may. */
-  readonly mayReadTexts: RequireToken | undefined
+  readonly mayReadTexts: Guard | undefined
 }
 
 interface ReceiptsBody {
@@ -27,8 +27,8 @@ interface ReceiptsBody {
 const RECEIPTS_MAX = 10_000
 
 export function addEvidenceRoutes(server: FastifyInstance, routes: EvidenceRoutes): void {
-  const onRequest = async (request: FastifyRequest) =>
-    routes.mayExport(request.headers.authorization)
+  const callerOf = ({ headers }: FastifyRequest) => routes.mayExport(headers.authorization)
+  const onRequest = async (request: FastifyRequest) => void (await callerOf(request))
   server.get<ByTask>('/v1/evidence/:taskId', { onRequest, ...EXPORT }, (request, reply) => {
     const { taskId } = request.params
     return answer(routes, { request, reply, name: taskId, taskIds: [taskId], receipts: [] })
@@ -63,8 +63,9 @@ export function addEvidenceRoutes(server: FastifyInstance, routes: EvidenceRoute
   server.post<{ Body: { readonly seed?: number } | null }>(
     '/v1/drills',
     { onRequest, ...DRILL },
-    async ({ body }) => {
-      const report = await routes.drill(body?.seed)
+    async (request) => {
+      const { name } = await callerOf(request)
+      const report = await routes.drill(request.body?.seed, name)
       if (report === undefined) throw NOTHING_RECORDED
       return report
     },
@@ -76,7 +77,7 @@ interface TasksBody {
 }
 
 interface Exchange {
-  readonly request: Pick<FastifyRequest, 'headers'>
+  readonly request: FastifyRequest
   readonly reply: FastifyReply
   /** What the file is called. */
   readonly name: string
@@ -85,15 +86,17 @@ interface Exchange {
 }
 
 async function answer(
-  { evidence, nothingOf, mayReadTexts }: EvidenceRoutes,
+  { evidence, nothingOf, mayExport, mayReadTexts }: EvidenceRoutes,
   { request, reply, name, taskIds, receipts }: Exchange,
 ) {
-  const second = request.headers['baton-payload-authorization']
-  if (second !== undefined) {
-    if (mayReadTexts === undefined) throw TEXTS_REFUSED
-    mayReadTexts(String(second))
-  }
-  const made = await evidence.export({ taskIds, receipts, withTexts: second !== undefined })
+  const { authorization, 'baton-payload-authorization': second } = request.headers
+  const withTexts = second !== undefined
+  if (withTexts && mayReadTexts === undefined) throw TEXTS_REFUSED
+  const exporter = await mayExport(authorization)
+  const reader = withTexts ? await mayReadTexts?.(String(second)) : undefined
+  const shared = withTexts ? BOTH_TOKENS : exporter.name
+  const actor = reader?.operator ?? exporter.operator ?? shared
+  const made = await evidence.export({ taskIds, receipts, withTexts, actor })
   if (made === undefined) throw await nothingOf(taskIds[0] ?? '')
   for (const { rule, origin, message } of made.findings) {
     reply.header('baton-finding', `${rule}: ${origin}: ${message}`)
@@ -105,6 +108,9 @@ async function answer(
     .header('baton-verdict', made.verdict)
     .send(Buffer.from(made.bundle))
 }
+
+/** Who exports with texts by two fixed tokens: whoever has both. */
+const BOTH_TOKENS = 'evidence-and-payload-token'
 
 const NOT_A_TASK_ID = new ProblemError({
   status: 400,

@@ -50,6 +50,8 @@ interface EvidenceRequest {
   readonly taskIds: readonly string[]
   readonly receipts: readonly HeldTaskReceipt[]
   readonly withTexts: boolean
+  /** Who takes it, as the record names them. */
+  readonly actor: string
 }
 
 export interface EvidenceExport {
@@ -103,7 +105,7 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
   }
 
   const service: EvidenceService = {
-    async export({ taskIds, receipts, withTexts }) {
+    async export({ taskIds, receipts, withTexts, actor }) {
       await untilCovered(dependencies, taskIds)
       const texts = withTexts ? vault : undefined
       const dated = exportedLine(formatInstant(Date.now() * 1_000)) + policy.text
@@ -113,7 +115,7 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
       const signing = exporter === undefined ? {} : { exporter }
       const bundle = writeBundle(evidence.parts, { ...signing, page })
       const { verdict } = check(bundle, evidence)
-      const [actor, reason] = withTexts ? WITH_TEXTS : WITHOUT_TEXTS
+      const reason = withTexts ? WITH_TEXTS : WITHOUT_TEXTS
       const exported = [...evidence.traceparents].map(([taskId, traceparent]) =>
         service.record('EVIDENCE_EXPORTED', { taskId, traceparent, actor, reason }),
       )
@@ -140,8 +142,8 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
   return service
 }
 
-const WITH_TEXTS = ['evidence-and-payload-token', 'PAYLOADS_INCLUDED'] as const
-const WITHOUT_TEXTS = ['evidence-token', 'PAYLOADS_WITHHELD'] as const
+const WITH_TEXTS = 'PAYLOADS_INCLUDED'
+const WITHOUT_TEXTS = 'PAYLOADS_WITHHELD'
 
 // A task's newest records are sealed within a second and witnessed within another; after `waitMs` the
 // bundle says itself that it is incomplete.

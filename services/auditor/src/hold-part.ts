@@ -1,6 +1,6 @@
 // GET /v1/holds: which tasks are held, proven by their records. PUT /v1/holds/{taskId}: keeps a task's records from every deletion, or lets them go; itself a record.
 import { isHeldBy, readTrace } from '@baton/audit'
-import { ProblemError, requireToken } from '@baton/http/server'
+import { ProblemError } from '@baton/http/server'
 import { actIdOf, decisionFault, digestOf, recorded } from '@baton/ledger'
 import type { AuditEntry, Decision, DecisionFault, DecisionSignature, People } from '@baton/ledger'
 import type { FastifyRequest } from 'fastify'
@@ -19,13 +19,13 @@ interface HoldRequest {
   readonly reason?: string
 }
 
-/** Without BATON_AUDIT_HOLD_TOKEN nobody may hold. */
+/** Without BATON_AUDIT_HOLD_TOKEN and issuers nobody may hold. */
 export const createHoldPart = (core: Core): Part => ({
   prepare(server) {
     const { settings, reader, cold, batcher } = core
-    const mayRead = requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read')
+    const mayRead = core.callers.guard('read', settings.BATON_AUDIT_READ_TOKEN)
     const byReaders = {
-      onRequest: async ({ headers }: FastifyRequest) => mayRead(headers.authorization),
+      onRequest: async ({ headers }: FastifyRequest) => void (await mayRead(headers.authorization)),
     }
     server.get<{ Querystring: { readonly after?: string } }>(
       '/v1/holds',
@@ -37,16 +37,18 @@ export const createHoldPart = (core: Core): Part => ({
       const outcome = await batcher.add(entry)
       if (outcome.kind !== 'receipt' || outcome.receipt.duplicate) throw SIGNED_BEFORE
     }
-    const token = settings.BATON_AUDIT_HOLD_TOKEN
-    if (token === undefined) return
-    const mayHold = requireToken(token, 'hold')
-    const onRequest = async ({ headers }: FastifyRequest) => mayHold(headers.authorization)
+    const mayHold = core.callers.optionalGuard('hold', settings.BATON_AUDIT_HOLD_TOKEN)
+    if (mayHold === undefined) return
+    const onRequest = async ({ headers }: FastifyRequest) =>
+      void (await mayHold(headers.authorization))
     server.put<ByTask & { Body: HoldRequest }>(
       '/v1/holds/:taskId',
       { onRequest, ...HOLD },
       async (request) => {
         const { body } = request
         const { taskId } = request.params
+        const { operator } = await mayHold(request.headers.authorization)
+        if (operator !== undefined && operator !== body.actor) throw OF_OTHER_PERSON
         const signed = readDecisionHeader(request)
         const act = readHoldAct(core.people, { taskId, ...body }, signed)
         const reading = { reader, cold, covered: core.covered(), batchKeys: core.batchKeys }
@@ -122,6 +124,13 @@ const SIGNED_BEFORE = new ProblemError({
   code: 'BATON_DECISION_USED',
   detail: 'this signature was given for an earlier hold, and is on record',
   fix: 'Sign anew.',
+})
+
+const OF_OTHER_PERSON = new ProblemError({
+  status: 403,
+  code: 'BATON_DECISION_REFUSED',
+  detail: 'the access token is not that of the actor of this hold',
+  fix: 'Hold with a token and a signature of one person, and name that person as actor.',
 })
 
 const NOT_A_HOLD = new ProblemError({

@@ -1,7 +1,7 @@
 // The records themselves: append, check receipts, trace, verify, and the scrubber that reads everything again.
 import { presenceOf, readTrace } from '@baton/audit'
 import type { TaskTrace } from '@baton/audit'
-import { ProblemError, requireToken } from '@baton/http/server'
+import { ProblemError } from '@baton/http/server'
 import type { AuditEntry } from '@baton/ledger'
 import { exemplarOf } from '@baton/telemetry'
 import type { FastifyRequest } from 'fastify'
@@ -28,7 +28,7 @@ export function createRecordPart(core: Core): Part {
     append: settings.BATON_AUDIT_APPEND_TOKEN,
     archive: settings.BATON_AUDIT_ARCHIVE_TOKEN,
   })
-  const mayRead = requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read')
+  const mayRead = core.callers.guard('read', settings.BATON_AUDIT_READ_TOKEN)
   const unsealedMaxMs = settings.BATON_AUDIT_UNSEALED_MAX_MS
   const queuedMax = settings.BATON_AUDIT_QUEUED_MAX
   const appending = { batcher, queuedMax, people: core.people, logger }
@@ -36,7 +36,7 @@ export function createRecordPart(core: Core): Part {
     onRequest: async ({ headers }: FastifyRequest) => void appenderOf(headers.authorization),
   }
   const byReaders = {
-    onRequest: async ({ headers }: FastifyRequest) => mayRead(headers.authorization),
+    onRequest: async ({ headers }: FastifyRequest) => void (await mayRead(headers.authorization)),
   }
   return {
     prepare(server) {

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { deciderOf, findSubjectRefs, readCosts, searchLog } from '@baton/audit'
 import type { SearchHit } from '@baton/audit'
-import { bearerOf, matcherOf, ProblemError, requireToken } from '@baton/http/server'
-import type { RequireToken } from '@baton/http/server'
+import { bearerOf, matcherOf, ProblemError } from '@baton/http/server'
 import type { FastifyRequest } from 'fastify'
+import type { Caller, Guard } from './callers.ts'
 import type { Core, Part } from './core.ts'
 import { operationEntry } from './evidence.ts'
 import {
@@ -30,14 +30,15 @@ export const createSearchPart = (core: Core): Part => ({
       { onRequest, ...SEARCH },
       async ({ body, headers }) => {
         const { subject, tenant, limit = HITS_DEFAULT } = body
-        if (subject !== undefined || body.export !== undefined) mayExport(headers.authorization)
+        const isExport = subject !== undefined || body.export !== undefined
+        const exporter = isExport ? await mayExport(headers.authorization) : undefined
         const environment = settings.BATON_ENVIRONMENT
         const subjectRefs =
           subject === undefined
             ? undefined
             : await findSubjectRefs({ ...core, environment, tenant }, subject)
         const position = positionOf(body)
-        await recordExport(core, 'RESULTS', body)
+        await recordExport(core, { what: 'RESULTS', exporter }, body)
         if (subjectRefs?.length === 0) return NOBODY
         const criteria = { ...criteriaOf(body), subjectRefs }
         const page = await searchLog(reader, {
@@ -58,9 +59,10 @@ export const createSearchPart = (core: Core): Part => ({
       '/v1/costs',
       { onRequest, ...COSTS },
       async ({ body, headers }) => {
-        if (body.export !== undefined) mayExport(headers.authorization)
+        const isExport = body.export !== undefined
+        const exporter = isExport ? await mayExport(headers.authorization) : undefined
         const position = positionOf(body)
-        await recordExport(core, 'COSTS', body)
+        await recordExport(core, { what: 'COSTS', exporter }, body)
         const asked = { by: body.by, ...rangeOf(body), position }
         const { looked, next, ...costs } = await readCosts(reader, {
           ...asked,
@@ -81,25 +83,24 @@ const NOBODY = {
 }
 
 interface Guards {
-  readonly mayRead: RequireToken
-  readonly mayExport: RequireToken
+  readonly mayRead: (authorization: string | undefined) => Promise<void>
+  readonly mayExport: Guard
 }
 
 /** Who may export may read as well. */
-function guardsOf({ settings }: Core): Guards {
-  const mayRead = requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read')
+function guardsOf({ settings, callers }: Core): Guards {
+  const mayRead = callers.guard('read', settings.BATON_AUDIT_READ_TOKEN)
   const token = settings.BATON_AUDIT_EVIDENCE_TOKEN
-  if (token === undefined) return { mayRead, mayExport: refuse }
-  const isExporter = matcherOf(token)
+  const isExporter = token === undefined ? () => false : matcherOf(token)
   return {
-    mayRead(authorization) {
-      if (!isExporter(bearerOf(authorization) ?? '')) mayRead(authorization)
+    async mayRead(authorization) {
+      if (!isExporter(bearerOf(authorization) ?? '')) await mayRead(authorization)
     },
-    mayExport: requireToken(token, 'evidence'),
+    mayExport: callers.optionalGuard('evidence', token) ?? refuse,
   }
 }
 
-function refuse(): never {
+async function refuse(): Promise<never> {
   throw EXPORT_OFF
 }
 
@@ -107,22 +108,27 @@ const EXPORT_OFF = new ProblemError({
   status: 403,
   code: 'BATON_TOKEN_REFUSED',
   detail: 'nobody may search this auditor for a person or export from it',
-  fix: 'Set BATON_AUDIT_EVIDENCE_TOKEN in the auditor, and send it.',
+  fix: 'Set BATON_AUDIT_EVIDENCE_TOKEN in the auditor, and send it, or name issuers of access tokens.',
 })
+
+interface Exported {
+  readonly what: 'RESULTS' | 'COSTS'
+  readonly exporter: Caller | undefined
+}
 
 /** Once for an export, with its first answer: the log says that somebody took a file of it, and in which form. */
 async function recordExport(
   { batcher, logger }: Core,
-  what: 'RESULTS' | 'COSTS',
+  { what, exporter }: Exported,
   asked: { readonly export?: ExportFormat; readonly cursor?: string },
 ): Promise<void> {
-  if (asked.export === undefined || asked.cursor !== undefined) return
+  if (exporter === undefined || asked.export === undefined || asked.cursor !== undefined) return
   const taskId = randomUUID()
   const hex = taskId.replaceAll('-', '')
   const reason = `${what}_${asked.export}`
   const traceparent = `00-${hex}-${hex.slice(0, 16)}-00`
   await batcher.add(
-    operationEntry('EVIDENCE_EXPORTED', { taskId, traceparent, actor: 'evidence-token', reason }),
+    operationEntry('EVIDENCE_EXPORTED', { taskId, traceparent, actor: exporter.name, reason }),
   )
   logger.info({ event: 'audit.results_exported', taskId, reason })
 }

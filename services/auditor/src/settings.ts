@@ -9,6 +9,7 @@ import {
 import {
   flag,
   integer,
+  ISSUER_SETTINGS,
   OPS_SETTINGS,
   optionalSecret,
   optionalText,
@@ -157,4 +158,5 @@ export const AUDITOR_SETTINGS = {
   ...PROCESS_SETTINGS,
   ...OPS_SETTINGS,
   ...PEOPLE_SETTINGS,
+  ...ISSUER_SETTINGS,
 }

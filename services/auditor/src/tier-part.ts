@@ -9,7 +9,6 @@ import {
   readRetention,
 } from '@baton/audit'
 import type { ColdFault, ColdWatchPosition, Pool } from '@baton/audit'
-import { requireToken } from '@baton/http/server'
 import type { FastifyRequest } from 'fastify'
 import type { Core, Part } from './core.ts'
 import { tellHolds } from './tell-holds.ts'
@@ -31,8 +30,9 @@ interface ChainTiers {
 export const createTierPart = (core: Core): Part => ({
   prepare(server) {
     const { reader, cold, settings } = core
-    const mayRead = requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read')
-    const onRequest = async ({ headers }: FastifyRequest) => mayRead(headers.authorization)
+    const mayRead = core.callers.guard('read', settings.BATON_AUDIT_READ_TOKEN)
+    const onRequest = async ({ headers }: FastifyRequest) =>
+      void (await mayRead(headers.authorization))
     server.get('/v1/tiers', { onRequest }, async () => ({
       store: cold?.description ?? null,
       watch: await readWatch(reader),

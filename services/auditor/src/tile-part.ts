@@ -7,7 +7,7 @@ import {
   readWitnessed,
 } from '@baton/audit'
 import type { Pool, TiledLog } from '@baton/audit'
-import { bearerOf, matcherOf, ProblemError, requireToken } from '@baton/http/server'
+import { bearerOf, matcherOf, ProblemError } from '@baton/http/server'
 import { parseTilePath } from '@baton/ledger'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Core, Part } from './core.ts'
@@ -31,9 +31,10 @@ interface ByNode {
 const ROOT = 'root'
 
 /** Tiles are served for published checkpoints only, so that a proof never mixes two states. */
-export const createTilePart = ({ settings, reader, cold }: Core): Part => ({
+export const createTilePart = (core: Core): Part => ({
   prepare(server) {
-    const mayRead = tileReaders(settings)
+    const { reader, cold } = core
+    const mayRead = tileReaders(core)
     const onRequest = async ({ headers }: FastifyRequest) => mayRead(headers.authorization)
     const options = { onRequest, exposeHeadRoute: true, ...TILES }
     for (const prefix of ['', '/chains/:chain']) {
@@ -65,12 +66,15 @@ export const createTilePart = ({ settings, reader, cold }: Core): Part => ({
 })
 
 /** Who reads everything, and whoever has the token for checkpoints and tiles alone. */
-function tileReaders(settings: Core['settings']): (authorization: string | undefined) => void {
+function tileReaders({
+  settings,
+  callers,
+}: Core): (authorization: string | undefined) => Promise<void> {
   const { BATON_AUDIT_READ_TOKEN: all, BATON_AUDIT_TILES_TOKEN: tiles } = settings
-  const requireRead = requireToken(all, 'read')
+  const mayRead = callers.guard('read', all)
   const isTiles = tiles === undefined ? () => false : matcherOf(tiles)
-  return (authorization) => {
-    if (!isTiles(bearerOf(authorization) ?? '')) requireRead(authorization)
+  return async (authorization) => {
+    if (!isTiles(bearerOf(authorization) ?? '')) await mayRead(authorization)
   }
 }
 

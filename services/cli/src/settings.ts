@@ -3,6 +3,7 @@ import { COLD_STORE_SETTINGS, KMS_SETTINGS, SEAL_WATCH_SETTINGS } from '@baton/a
 import { AUDITOR_SETTINGS } from '@baton/auditor/settings'
 import { UNSAFE_POSTGRES_SETTINGS, UNSAFE_REDIS_SETTINGS } from '@baton/engine/settings'
 import {
+  flag,
   integer,
   oneOf,
   optionalSecret,
@@ -63,6 +64,12 @@ export const CLI_SETTINGS = {
   BATON_SEAL_PUBLIC_KEY,
   ...SEAL_WATCH_SETTINGS,
   BATON_APP_PASSWORD: madeSecret('Password of role baton_app'),
+  BATON_APP_LOGIN: flag({
+    default: true,
+    help: '0: `migrate` lets nobody log in as baton_app, when every process has a role of its own.',
+  }),
+  BATON_GATEWAY_PASSWORD: madeSecret('Password of role baton_gateway'),
+  BATON_DELIVERY_PASSWORD: madeSecret('Password of role baton_delivery'),
   BATON_AUDIT_WRITER_PASSWORD: madeSecret('Password of role audit_writer'),
   BATON_AUDIT_READER_PASSWORD: madeSecret('Password of role audit_reader'),
   BATON_VAULT_PASSWORD: madeSecret('Password of role vault_keeper'),

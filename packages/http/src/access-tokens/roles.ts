@@ -28,7 +28,6 @@ export const ROLES = {
     'audit:read',
     'audit:evidence',
     'audit:hold',
-    'audit:erase',
   ],
   /** Reads the log and what it proves. */
   auditor: ['handoffs:read', 'audit:read', 'audit:evidence', 'audit:payload'],
@@ -56,7 +55,6 @@ const DECIDING: ReadonlySet<string> = new Set([
   'erasures:plan',
   'erasures:approve',
   'audit:hold',
-  'audit:erase',
 ])
 
 export const decides = (scope: string): boolean => DECIDING.has(scope)

@@ -58,12 +58,12 @@ async function diagnoseDatabases({ pool, audit }: OpenedDatabases): Promise<read
     await diagnoseAuditDurability(audit.pool),
     judged(
       'database',
-      'baton_app cannot connect to the audit databases',
+      'what serves callers cannot connect to the audit databases',
       await findReachableDatabases(pool, AUDIT_DATABASES),
     ),
     judged(
       'database',
-      'baton_app owns no table and may truncate none',
+      'what serves callers owns no table and may truncate none',
       await findOwnedTables(pool),
     ),
   ]

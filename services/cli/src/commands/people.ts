@@ -8,7 +8,7 @@ import {
   readDecisionSigner,
   signDecision,
 } from '@baton/ledger'
-import type { Role } from '@baton/ledger'
+import type { People, Role } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
 import type { Context } from '../context.ts'
 import { KEY_MISSING } from '../decide-signed.ts'
@@ -22,7 +22,7 @@ import { renderTable } from '../terminal/table.ts'
 /** By BATON_PEOPLE, or else the people of this home. */
 export async function listPeople(context: Context): Promise<ExitCode> {
   const { output } = context
-  const people = [...parsePeople(await settingOf(context))].map(([keyId, key]) => ({
+  const people = [...(await knownPeople(context))].map(([keyId, key]) => ({
     person: key.person,
     roles: [...key.roles],
     keyId,
@@ -35,10 +35,11 @@ export async function listPeople(context: Context): Promise<ExitCode> {
   return EXIT.fine
 }
 
-async function settingOf({ settings, environment, home }: Context): Promise<string> {
-  if (settings.BATON_PEOPLE !== undefined) return settings.BATON_PEOPLE
+/** Whose decisions count here; nobody’s where neither is there. */
+export async function knownPeople({ settings, environment, home }: Context): Promise<People> {
+  if (settings.BATON_PEOPLE !== undefined) return parsePeople(settings.BATON_PEOPLE)
   const signing = await readStored(home, 'signing')
-  return signing === null ? '' : peopleOf(environment, { signing })
+  return parsePeople(signing === null ? '' : peopleOf(environment, { signing }))
 }
 
 interface Listed {

@@ -63,7 +63,7 @@ async function commit({ urls, secrets }: ReadableDatabases, submission: Submissi
   const { BATON_SIGNING_KEYS: signingKeys } = secrets
   const given = readSettings(SIGNING_SETTINGS, { BATON_SIGNING_KEYS: signingKeys })
   const sender = createSender({
-    databaseUrl: urls.app,
+    databaseUrl: urls.gateway,
     keyRing: parseSigningKeys(given.BATON_SIGNING_KEYS),
     connectionsMax: 1,
     operator: 'operator',

@@ -13,12 +13,15 @@ import { describeEnd, keptLegend } from './describe-kept.ts'
 import { findTask, orNotFound } from './find-task.ts'
 import { costLines } from './trace-costs.ts'
 import { graphLines } from './trace-graph.ts'
+import { knownPeople } from './people.ts'
 import { resultLines } from './trace-results.ts'
+import { signerLine, unprovenDecisions } from './trace-signers.ts'
+import type { Unproven } from './trace-signers.ts'
 
 /** The task is null where only the log knows it any more. */
 interface TracedTask {
   readonly task: { readonly result: unknown; readonly status: string } | null
-  readonly audit: Omit<RecordedTrace, 'result' | 'isOpen'>
+  readonly audit: Omit<RecordedTrace, 'result' | 'isOpen' | 'unproven'>
 }
 
 /** What the log says, and the handoffs that it should know and does not. */
@@ -31,6 +34,8 @@ interface RecordedTrace extends TaskTrace {
   readonly expiredHandoffs: readonly string[]
   readonly alteredStreams: readonly string[]
   readonly isAbsent: boolean
+  /** Decisions that no signature proves which counts here. */
+  readonly unproven: readonly Unproven[]
 }
 
 /** Exit code 3 when a record is missing or was changed, 5 when the log knows nothing of the task. */
@@ -42,7 +47,9 @@ export async function trace(context: Context, task: string): Promise<ExitCode> {
     const { audit, ...known } = await orNotFound(task, asked)
     const status = known.task?.status
     const isOpen = status !== undefined && !hasTaskEnded(status)
-    const found = { ...audit, result: known.task?.result ?? null, isOpen }
+    const bodies = audit.records.map(({ body }) => body)
+    const unproven = unprovenDecisions(bodies, await knownPeople(context))
+    const found = { ...audit, result: known.task?.result ?? null, isOpen, unproven }
     const traceMs = performance.now() - startedAt
     if (found.records.length === 0 && found.verified && !found.expired)
       return printUnrecorded(context, task, found)
@@ -108,6 +115,7 @@ function print({ output }: Context, found: RecordedTrace, traceMs: number): void
     ),
   ]
   for (const problem of problems) output.step('failed', 'record', problem)
+  for (const one of found.unproven) output.step('unknown', 'decision', signerLine(one))
   if (verified) {
     const end = describeEnd(found)
     output.step('passed', 'verified', `${counted(records.length, 'record')}, ${end.words}`)

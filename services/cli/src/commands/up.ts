@@ -59,7 +59,7 @@ async function runMainJob(
   const { output } = context
   const { urls } = instance.databases
   output.step('passed', 'contracts', `${count(input.taskIds.length)} to review`)
-  const pool = createPool({ url: urls.app, applicationName: 'baton-cli', connectionsMax: 4 })
+  const pool = createPool({ url: urls.gateway, applicationName: 'baton-cli', connectionsMax: 4 })
   const audit = openAuditReader(instance.databases, context.settings)
   try {
     const reviewed = reviewAll({ context, instance, input, pool })
@@ -88,7 +88,7 @@ async function reviewAll({ context, instance, input, pool }: Run): Promise<void>
   const { output, interrupt } = context
   const { urls, secrets } = instance.databases
   const sender = createSender({
-    databaseUrl: urls.app,
+    databaseUrl: urls.delivery,
     operator: 'operator',
     keyRing: parseSigningKeys(secrets.BATON_SIGNING_KEYS),
     connectionsMax: 2,

@@ -80,7 +80,7 @@ async function startWorld(
   })
   closing.push(() => services.stopAll())
   const sender = createSender({
-    databaseUrl: databases.urls.app,
+    databaseUrl: databases.urls.gateway,
     operator: 'operator',
     keyRing: parseSigningKeys(databases.secrets.BATON_SIGNING_KEYS),
     connectionsMax: 4,

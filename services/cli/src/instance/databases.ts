@@ -24,7 +24,12 @@ export interface ReadableDatabases {
   /** Words for a person: which Postgres this is. */
   readonly description: string
   readonly secrets: ReadingSecrets
-  readonly urls: { readonly app: string; readonly auditReader: string; readonly vault: string }
+  readonly urls: {
+    /** The operational database as commands read it: as the gateway's role, or `baton_app` where that is not there yet. */
+    readonly gateway: string
+    readonly auditReader: string
+    readonly vault: string
+  }
   /** Who seals the audit log, and where its seals can be asked for. */
   readonly seals: { readonly publicKey: string | undefined; readonly watch: SealWatchSettings }
   /** Where records stand that are not in the audit database any more. */
@@ -35,10 +40,12 @@ export interface ReadableDatabases {
 
 /** Databases with everything that services and migrations need. */
 export interface Databases extends ReadableDatabases {
-  readonly secrets: Secrets['development']
+  readonly secrets: Secrets['development'] & Pick<ReadingSecrets, 'BATON_GATEWAY_PASSWORD'>
   /** All secrets of the instance. */
   readonly keys: Secrets
   readonly urls: ReadableDatabases['urls'] & {
+    /** Of senders, relays and receivers. */
+    readonly delivery: string
     readonly auditWriter: string
     readonly auditSealer: string
     readonly auditArchiver: string
@@ -59,7 +66,9 @@ export async function openDatabases(context: Context, logger: Logger): Promise<D
   const { secrets: keys, made } = await ensureSecrets(home, settings)
   if (made)
     output.step('passed', 'secrets', `made in ${join(home, 'secrets')}, for development only`)
-  const { development: secrets } = keys
+  const { development } = keys
+  const roles = rolesOf(settings, keys)
+  const secrets = { ...development, BATON_GATEWAY_PASSWORD: roles.BATON_GATEWAY_PASSWORD }
   const seals = sealsOf(context, keys.seals.sealing)
   const cold = coldOf(context)
   // Last: whatever fails above leaves no Postgres running.
@@ -68,6 +77,10 @@ export async function openDatabases(context: Context, logger: Logger): Promise<D
     urlFor(adminUrls.audit, { user, password, database: 'baton_audit' })
   const urls = {
     ...readingUrls(settings, adminUrls, secrets),
+    delivery: urlFor(adminUrls.operational, {
+      ...userOf('baton_delivery', roles.BATON_DELIVERY_PASSWORD, secrets),
+      database: settings.BATON_DATABASE_NAME,
+    }),
     auditWriter: auditAs('audit_writer', secrets.BATON_AUDIT_WRITER_PASSWORD),
     auditSealer: auditAs('audit_sealer', keys.seals.sealerPassword),
     auditArchiver: auditAs('audit_archiver', keys.archive.archiverPassword),
@@ -85,12 +98,17 @@ export async function migrateDatabases(
   settings: CliSettings,
 ): Promise<readonly string[]> {
   const { development, seals, archive, erasure } = keys
+  const roles = rolesOf(settings, keys)
+  const isOwnServer = !isGiven(settings)
   try {
     const [store, audit] = await Promise.all([
       migrateStore({
         adminUrl: adminUrls.operational,
         database: settings.BATON_DATABASE_NAME,
-        appPassword: development.BATON_APP_PASSWORD,
+        appPassword: settings.BATON_APP_LOGIN ? development.BATON_APP_PASSWORD : undefined,
+        gatewayPassword: roles.BATON_GATEWAY_PASSWORD,
+        deliveryPassword: roles.BATON_DELIVERY_PASSWORD,
+        isOwnServer,
       }),
       migrateAudit(adminUrls.audit, {
         passwords: {
@@ -123,7 +141,7 @@ function operationalAdminUrl({ adminUrls }: Databases, settings: CliSettings): s
 
 export interface OpenedDatabases {
   readonly databases: ReadableDatabases
-  /** The operational database, as baton_app. */
+  /** The operational database, as commands read it. */
   readonly pool: Pool
   readonly audit: AuditReader
 }
@@ -139,7 +157,7 @@ export async function withDatabases<Result>(
 ): Promise<Result> {
   const databases = await reachDatabases(context)
   const applicationName = 'baton-cli'
-  const pool = createPool({ url: databases.urls.app, applicationName, connectionsMax: 2 })
+  const pool = createPool({ url: databases.urls.gateway, applicationName, connectionsMax: 2 })
   const audit = openAuditReader(databases, context.settings)
   try {
     return await work({ databases, pool, audit })
@@ -234,15 +252,37 @@ function readingUrls(
   { operational, audit }: AdminUrls,
   secrets: ReadingSecrets,
 ): ReadableDatabases['urls'] {
-  const app = { user: 'baton_app', password: secrets.BATON_APP_PASSWORD }
+  const own = isGiven(settings) ? settings.BATON_GATEWAY_PASSWORD : secrets.BATON_GATEWAY_PASSWORD
+  const gateway = userOf('baton_gateway', own, secrets)
   const reader = { user: 'audit_reader', password: secrets.BATON_AUDIT_READER_PASSWORD }
   const keeper = { user: 'vault_keeper', password: secrets.BATON_VAULT_PASSWORD }
   return {
-    app: urlFor(operational, { ...app, database: settings.BATON_DATABASE_NAME }),
+    gateway: urlFor(operational, { ...gateway, database: settings.BATON_DATABASE_NAME }),
     auditReader: urlFor(audit, { ...reader, database: 'baton_audit' }),
     vault: urlFor(audit, { ...keeper, database: 'baton_vault' }),
   }
 }
+
+const isGiven = ({ BATON_DATABASE_ADMIN_URL: url }: CliSettings): boolean => url !== undefined
+
+/** An instance of one's own has made them; on a given server, roles are parted where both passwords are given. */
+function rolesOf(
+  settings: CliSettings,
+  { roles }: Pick<Secrets, 'roles'>,
+): Partial<Secrets['roles']> {
+  const { BATON_GATEWAY_PASSWORD: gateway, BATON_DELIVERY_PASSWORD: delivery } = settings
+  return isGiven(settings) && (gateway === undefined || delivery === undefined) ? {} : roles
+}
+
+/** A role with its password; where that is not there, the one that may do what all of them may. */
+const userOf = (
+  role: string,
+  password: string | undefined,
+  { BATON_APP_PASSWORD }: Pick<ReadingSecrets, 'BATON_APP_PASSWORD'>,
+) =>
+  password === undefined
+    ? { user: 'baton_app', password: BATON_APP_PASSWORD }
+    : { user: role, password }
 
 function urlFor(
   adminUrl: string,

@@ -37,7 +37,7 @@ export async function openReadingGateway(
   const gateway = createGateway({
     host: '127.0.0.1',
     port: 0,
-    databaseUrl: databases.urls.app,
+    databaseUrl: databases.urls.gateway,
     // Nothing is signed with it: the only key there is may not send.
     keyRing: parseSigningKeys(`reading:active:${randomBytes(32).toString('base64')}`),
     attemptsMax: 1,

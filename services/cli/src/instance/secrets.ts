@@ -31,6 +31,8 @@ const FILES = {
     /** For programs that send and read handoffs. */
     BATON_API_KEY: apiKey('development'),
   },
+  /** Of the roles of services in the operational database; instances that have not this file yet run as `baton_app`. */
+  roles: { BATON_GATEWAY_PASSWORD: newSecret, BATON_DELIVERY_PASSWORD: newSecret },
   seals: { sealerPassword: newSecret, sealing: signingKey, witnessing: signingKey },
   archive: { archiverPassword: newSecret, archiveToken: newSecret, holdToken: newSecret },
   erasure: { eraserPassword: newSecret, eraseToken: newSecret },
@@ -60,7 +62,7 @@ export type Secrets = { readonly [Name in FileName]: Content<Name> }
 
 /** Secrets that the environment gives; an absent or empty one is not given. */
 export type GivenSecrets = Readonly<
-  Partial<Record<keyof Content<'development'>, string | undefined>>
+  Partial<Record<keyof Content<'development'> | keyof Content<'roles'>, string | undefined>>
 >
 
 export const secretsPath = (home: string, name: FileName): string =>
@@ -84,7 +86,8 @@ export async function ensureSecrets(
     files.map(([name, { content }]) => [name, content]),
   ) as unknown as Secrets
   const made = files.some(([name, file]) => name === 'development' && file.made)
-  return { secrets: { ...stored, development: overruled(stored.development, given) }, made }
+  const development = overruled(stored.development, given)
+  return { secrets: { ...stored, development, roles: overruled(stored.roles, given) }, made }
 }
 
 const makeAll = (makers: Readonly<Record<string, () => string>>): Record<string, string> =>
@@ -96,15 +99,20 @@ export const readStored = <Name extends FileName>(
   name: Name,
 ): Promise<Content<Name> | null> => readSecretFile(secretsPath(home, name))
 
-const overruled = (stored: Content<'development'>, given: GivenSecrets): Content<'development'> => {
-  const names = Object.keys(stored) as (keyof GivenSecrets)[]
+function overruled<Stored extends Content<'development'> | Content<'roles'>>(
+  stored: Stored,
+  given: GivenSecrets,
+): Stored {
+  const names = Object.keys(stored) as (keyof Stored & keyof GivenSecrets)[]
   return Object.fromEntries(
     names.map((name) => [name, given[name] || stored[name]]),
-  ) as unknown as Content<'development'>
+  ) as unknown as Stored
 }
 
 const READING_SETTINGS = {
   BATON_APP_PASSWORD: secret({ help: 'Password of role baton_app.' }),
+  /** What reads is the gateway's role, where there is one already. */
+  BATON_GATEWAY_PASSWORD: optionalSecret({ help: 'Password of role baton_gateway.' }),
   BATON_AUDIT_READER_PASSWORD: secret({ help: 'Password of role audit_reader.' }),
   BATON_VAULT_PASSWORD: secret({ help: 'Password of role vault_keeper.' }),
   BATON_AUDIT_WRAPPING_KEY: secret({ help: 'The auditor’s wrapping key.' }),
@@ -124,8 +132,17 @@ export async function readSecrets(
   given: GivenSecrets,
 ): Promise<ReadingSecrets | null> {
   const stored = await readStored(home, 'development')
-  return stored === null ? null : overruled(stored, given)
+  if (stored === null) return null
+  const roles = await readStored(home, 'roles')
+  const { BATON_GATEWAY_PASSWORD } = overruled(roles ?? NO_ROLES, given)
+  return {
+    ...overruled(stored, given),
+    BATON_GATEWAY_PASSWORD: BATON_GATEWAY_PASSWORD || undefined,
+  }
 }
+
+/** An instance of before the roles of services were parted. */
+const NO_ROLES: Content<'roles'> = { BATON_GATEWAY_PASSWORD: '', BATON_DELIVERY_PASSWORD: '' }
 
 /**
  * What reads without a secrets file; null when none of it is given. Throws BATON_SETTINGS_INVALID

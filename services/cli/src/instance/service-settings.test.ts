@@ -24,7 +24,8 @@ const signing = generateKeyPairSync('ed25519')
   .toString('base64')
 const databases: Known['databases'] = {
   urls: {
-    app: 'app-url',
+    gateway: 'gateway-url',
+    delivery: 'delivery-url',
     auditWriter: 'writer-url',
     auditSealer: 'sealer-url',
     auditArchiver: 'archiver-url',
@@ -45,6 +46,10 @@ const databases: Known['databases'] = {
       BATON_AUDIT_WRAPPING_KEY: secret('wrap'),
       BATON_AUDIT_LOOKUP_KEY: secret('lookup'),
       BATON_API_KEY: 'bk_development_secret-api',
+    },
+    roles: {
+      BATON_GATEWAY_PASSWORD: secret('gateway'),
+      BATON_DELIVERY_PASSWORD: secret('delivery'),
     },
     seals: {
       sealerPassword: secret('sealer'),

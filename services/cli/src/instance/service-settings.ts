@@ -70,7 +70,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
   const watching = whoHasSeenSeals(home)
   const people = { BATON_PEOPLE: peopleOf(environment, keys) }
   const delivery = {
-    BATON_DATABASE_URL: urls.app,
+    BATON_DATABASE_URL: urls.delivery,
     BATON_REDIS_URL: redisUrl ?? '',
     BATON_AUDIT_URL,
     BATON_AUDIT_APPEND_TOKEN: development.BATON_AUDIT_APPEND_TOKEN,
@@ -80,6 +80,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
   return {
     gateway: {
       ...delivery,
+      BATON_DATABASE_URL: urls.gateway,
       ...people,
       BATON_SIGNING_KEYS,
       BATON_AUDIT_READ_TOKEN: development.BATON_AUDIT_READ_TOKEN,

@@ -1,0 +1,177 @@
+// Which role may do what in the operational database, asked of Postgres for every table and right; and attempts of those that deliver.
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ensureRole } from '@baton/postgres'
+import type { Admin } from '@baton/postgres'
+import { createPool, migrateStore, sendHandoffs, SPLIT_ROLES, TABLE_RIGHTS } from '@baton/store'
+import type { Pool, SplitRole } from '@baton/store'
+import { createAuditDatabases, PASSWORDS, uniqueDatabaseName } from '@baton/testkit'
+import { newHandoff, openStore, storeUrl } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
+
+let store: StoreFixture
+let delivery: Pool
+let gateway: Pool
+
+beforeAll(async () => {
+  store = await openStore('roles')
+  const as = (user: SplitRole, password: string) =>
+    createPool({
+      url: storeUrl(store.adminUrl, { database: store.database, user, password }),
+      applicationName: 'test',
+      connectionsMax: 2,
+    })
+  delivery = as('baton_delivery', PASSWORDS.delivery)
+  gateway = as('baton_gateway', PASSWORDS.gateway)
+})
+afterAll(async () => {
+  await Promise.all([delivery?.end(), gateway?.end()])
+  await store?.close()
+})
+
+const RIGHTS = ['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger']
+
+describe('the rights of each role', () => {
+  it('are those of the table, on every table that there is and on no other', async () => {
+    const rows = await store.rows<{ role: string; name: string; rights: string }>(
+      `select r.rolname as role, c.relname as name, coalesce(string_agg(w.right_, ', ' order by w.place)
+          filter (where has_table_privilege(r.oid, c.oid, w.right_)), '') as rights
+       from pg_class c cross join pg_roles r cross join unnest($1::text[]) with ordinality as w (right_, place)
+       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f') and r.rolname = any($2::text[])
+       group by 1, 2`,
+      [RIGHTS, [...SPLIT_ROLES]],
+    )
+    const asked: Record<string, Record<string, string>> = {}
+    for (const { role, name, rights } of rows) (asked[name] ??= {})[role] = rights
+    const nothing = { baton_gateway: '', baton_delivery: '' }
+    expect(asked).toEqual({
+      ...TABLE_RIGHTS,
+      kysely_migration: nothing,
+      kysely_migration_lock: nothing,
+    })
+  })
+
+  it('reach no column further, and no sequence', async () => {
+    const columns = await store.rows(
+      `select a.attname from pg_attribute a join pg_class c on c.oid = a.attrelid
+       where c.relnamespace = 'public'::regnamespace and a.attacl is not null`,
+    )
+    const sequences = await store.rows(
+      `select c.relname from pg_class c cross join unnest($1::name[]) as r (role)
+       where c.relnamespace = 'public'::regnamespace and c.relkind = 'S' and has_sequence_privilege(r.role, c.oid, 'usage, select, update')`,
+      [[...SPLIT_ROLES]],
+    )
+    expect([columns, sequences]).toEqual([[], []])
+  })
+
+  it('make a session of one tenant where it serves callers, and nowhere else', async () => {
+    const { rows } = await gateway.query({ text: 'set role baton_tenant; reset role' })
+    expect(rows ?? []).toEqual([])
+    await expect(delivery.query({ text: 'set role baton_tenant' })).rejects.toMatchObject({
+      code: '42501',
+    })
+  })
+
+  it('are bounded: connections, and how long a session may do nothing', async () => {
+    const log = uniqueDatabaseName('roles')
+    await createAuditDatabases(store.adminUrl, { audit: `${log}_audit`, vault: `${log}_vault` })
+    const rows = await store.rows<{ role: string; most: number; set: string[] }>(
+      `select rolname as role, rolconnlimit as most, rolconfig as set from pg_roles
+       where rolname in ('baton_app', 'baton_gateway', 'baton_delivery', 'audit_writer', 'audit_sealer', 'audit_archiver',
+         'audit_eraser', 'audit_reader', 'vault_keeper') order by 1`,
+    )
+    const [server] = await store.rows<{ most: number }>(
+      `select setting::integer as most from pg_settings where name = 'max_connections'`,
+    )
+    expect(rows).toHaveLength(9)
+    for (const { most, set } of rows) {
+      expect(most).toBeGreaterThan(0)
+      expect(most).toBeLessThan(server?.most ?? 0)
+      for (const name of ['statement', 'idle_in_transaction_session', 'idle_session'])
+        expect(set.some((one) => one.startsWith(`${name}_timeout=`))).toBe(true)
+    }
+  })
+})
+
+it('passwords reach the server as what it keeps of them', async () => {
+  const asked: string[] = []
+  const query = async (text: string) => {
+    asked.push(text)
+    return { rowCount: 0 }
+  }
+  const admin = { query }
+  await ensureRole(admin as unknown as Admin, 'somebody', 'a password in words')
+  expect(asked.join()).toContain('SCRAM-SHA-256$4096:')
+  expect(asked.join()).not.toContain('a password')
+})
+
+it('a role that has a password keeps it where a later run is given none', async () => {
+  const { adminUrl } = store
+  const database = uniqueDatabaseName('roles')
+  await migrateStore({ adminUrl, database, appPassword: PASSWORDS.app })
+  const { rows } = await delivery.query({ text: 'select current_user as name' })
+  expect(rows).toEqual([{ name: 'baton_delivery' }])
+  const [role] = await store.rows(
+    `select rolcanlogin as "mayLogIn" from pg_roles where rolname = 'baton_delivery'`,
+  )
+  expect(role).toEqual({ mayLogIn: true })
+})
+
+describe('whoever delivers', () => {
+  const REFUSED = '42501'
+  const codeOf = (text: string, values: readonly unknown[] = []) =>
+    delivery.query({ text, values: [...values] }).then(
+      () => undefined,
+      (error: { code?: string }) => error.code,
+    )
+
+  async function sent(): Promise<string> {
+    const handoff = newHandoff()
+    await sendHandoffs(delivery, [handoff])
+    return handoff.handoffId
+  }
+
+  it.each([
+    ['a vote', `insert into review_vote select (null::review_vote).*`],
+    ['an override', `insert into approval_override select (null::approval_override).*`],
+    ['a key', `insert into api_key select (null::api_key).*`],
+    ['a tenant', `insert into tenant (name) values ('thief')`],
+    ['a grant', `insert into tenant_grant values ('default', 'acme/reader', 'thief')`],
+    ['a bulk re-drive', `insert into redrive select (null::redrive).*`],
+    ['a change of a vote', `update review_vote set signed = null`],
+    ['a change of an override', `update approval_override set votes = null`],
+    ['a longer life of a key', `update api_key set expires_at = null`],
+    ['the end of an approval', `delete from approval`],
+    ['the look at keys', `select from api_key`],
+    ['the look at the pepper', `select from subject_pepper`],
+    ['a change of what came before', `update handoff_revision set body = ''`],
+    ['its own table', `create table thief ()`],
+  ])('is refused %s', async (_, text) => {
+    expect(await codeOf(text)).toBe(REFUSED)
+  })
+
+  it('asks for an approval and closes it, and writes none', async () => {
+    const handoffId = await sent()
+    const taskId = randomUUID()
+    expect(
+      await codeOf(
+        `insert into approval (handoff_id, task_id, decision, decided_by, closed_at)
+         values ($1, $2, 'approve', 'ann', now())`,
+        [handoffId, taskId],
+      ),
+    ).toBe(REFUSED)
+    const asked = `insert into approval (handoff_id, task_id) values ($1, $2)`
+    expect(await codeOf(asked, [handoffId, taskId])).toBeUndefined()
+    for (const forged of [
+      `decision = 'approve', decided_by = 'ann', closed_at = now()`,
+      `decided_by = 'ann'`,
+      `signed = '{}'`,
+    ]) {
+      expect(await codeOf(`update approval set ${forged} where handoff_id = $1`, [handoffId])).toBe(
+        REFUSED,
+      )
+    }
+    const closed = `update approval set closed_at = now() where handoff_id = $1`
+    expect(await codeOf(closed, [handoffId])).toBeUndefined()
+  })
+})
