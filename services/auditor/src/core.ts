@@ -146,6 +146,8 @@ export function openCore(dependencies: AuditorDependencies): Core {
   const keys = keepKeys(dependencies, { vaultDb, vault, signer, batchKeys, batcher })
   const size = createSizeWatch({ db: writer, sizes: metrics.databaseBytes, logger })
   const partitions = partitionsOf(writer, logger)
+  /** In the order in which they start. */
+  const inside = [schema, callers, partitions, clock, ...(watch ? [watch] : []), keys, size]
   return {
     ...dependencies,
     writer,
@@ -171,24 +173,10 @@ export function openCore(dependencies: AuditorDependencies): Core {
         () => false,
       ),
     async start() {
-      await schema.start()
-      await callers.start()
-      await partitions.start()
-      await clock.start()
-      await watch?.start()
-      await keys.start()
-      await size.start()
+      for (const part of inside) await part.start()
     },
     async stop() {
-      await Promise.all([
-        size.stop(),
-        keys.stop(),
-        partitions.stop(),
-        watch?.stop(),
-        clock.stop(),
-        schema.stop(),
-        callers.stop(),
-      ])
+      await Promise.all(inside.map((part) => part.stop()))
     },
     async close() {
       await batcher.drain()
