@@ -4,7 +4,15 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { eventually, fetchAfresh, openCrowd, spawnService } from '@baton/testkit'
+import { createHttpClient } from '@baton/http/client'
+import { readTls } from '@baton/runtime'
+import {
+  createTestAuthority,
+  eventually,
+  fetchAfresh,
+  openCrowd,
+  spawnService,
+} from '@baton/testkit'
 import { keys, openGateway, READ_TOKEN, stateBody } from './gateway-fixture.ts'
 import type { GatewayFixture } from './gateway-fixture.ts'
 
@@ -35,6 +43,31 @@ it('takes a handoff and ends cleanly when asked', async () => {
     body: JSON.stringify(stateBody()),
   })
   expect(response.status).toBe(202)
+  expect(await service.stop()).toBe(0)
+})
+
+it('speaks TLS with a certificate, and is open to other machines in no other way', async () => {
+  const open = settings({ BATON_GATEWAY_HOST: '0.0.0.0' })
+  const plain = await spawnService({ main: MAIN, env: open, ready: false })
+  expect((await plain.exited()).code).toBe(1)
+  expect(plain.output()).toMatch(/BATON_PLAINTEXT_REFUSED: BATON_GATEWAY_HOST is 0\.0\.0\.0/)
+
+  await using authority = await createTestAuthority()
+  const files = await authority.files('gateway')
+  const service = await spawnService({ main: MAIN, env: { ...open, ...files } })
+  const port = /"event":"gateway.listening","url":"https:.*?:(\d+)"/.exec(service.output())?.[1]
+  const tls = readTls({ ...files, BATON_ALLOW_PLAINTEXT: false })
+  const client = createHttpClient({
+    url: `https://127.0.0.1:${port}`,
+    name: 'the gateway',
+    token: keys.sender.key,
+    timeoutMs: 10_000,
+    tls: { tls, setting: 'BATON_GATEWAY_URL' },
+    unavailable: { code: 'BATON_GATEWAY_UNAVAILABLE' },
+  })
+  const sent = await client.json('/v2/handoffs', { body: stateBody() })
+  expect(sent).toMatchObject({ handoffId: expect.any(String) })
+  client.close()
   expect(await service.stop()).toBe(0)
 })
 

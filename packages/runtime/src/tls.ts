@@ -130,7 +130,7 @@ export function createTls(
   return { tls, watch }
 }
 
-/** Reads them once, for commands that end soon. Throws BATON_TLS_INVALID. */
+/** Reads the files once, for commands that end soon, and programs that are started anew when their files change. Throws BATON_TLS_INVALID. */
 export const readTls = (settings: Settings<typeof TLS_SETTINGS>): Tls =>
   createHolder(
     readMaterial(settings, readTextsNow(settings), new Date()),

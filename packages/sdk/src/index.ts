@@ -41,6 +41,7 @@ export type {
   KeyRing,
 } from '@baton/protocol'
 export { renderForAgent } from '@baton/safety'
-export { createLogger, permanent, transient } from '@baton/runtime'
+export { createLogger, permanent, readTls, transient } from '@baton/runtime'
+export type { Tls } from '@baton/runtime'
 export { createModelSummariser } from '@baton/summarise'
 export type { Summariser } from '@baton/summarise'
