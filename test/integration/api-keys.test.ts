@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { addApiKey, addTenant, createPool, listApiKeys, revokeApiKey } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { createApiKey, parseApiKeys } from '@baton/gateway'
-import { acquirePostgres, eventually, spawnService } from '@baton/testkit'
+import { acquirePostgres, eventually, PASSWORDS, spawnService } from '@baton/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectProblem, get, keys, openGateway, post, stateBody } from './gateway-fixture.ts'
 import type { GatewayFixture } from './gateway-fixture.ts'
@@ -173,7 +173,7 @@ describe('on the command line', () => {
       env: {
         BATON_DATABASE_ADMIN_URL: adminUrl,
         BATON_DATABASE_NAME: new URL(fixture.databaseUrl).pathname.slice(1),
-        BATON_APP_PASSWORD: new URL(fixture.databaseUrl).password,
+        BATON_APP_PASSWORD: PASSWORDS.app,
       },
       ready: false,
     })
@@ -197,9 +197,11 @@ describe('on the command line', () => {
 
   it('makes an entry for settings, and writes to no database', async () => {
     const before = (await listApiKeys(admin)).length
-    const wish = ['handoffs:read', '--operator', 'ann', '--for-settings']
+    const wish = ['executions:claim', '--role', 'reviewer', '--operator', 'ann', '--for-settings']
     const { told } = await baton('new', ...wish)
-    expect(parseApiKeys((told as { entry: string }).entry).size).toBe(1)
+    const [made] = parseApiKeys((told as { entry: string }).entry).values()
+    const reviewers = ['handoffs:read', 'approvals:decide', 'dead-letters:review']
+    expect([...(made?.scopes ?? [])]).toEqual(['executions:claim', ...reviewers])
     expect(await listApiKeys(admin)).toHaveLength(before)
     expect((await baton('new', ...wish, '--agent', 'intake')).code).toBe(2)
   }, 180_000)

@@ -80,7 +80,7 @@ it('that two reviewers release executes once; released again, nothing happens tw
   expect((await findTask(review.pipeline.pool, taskId))?.status).toBe('COMPLETED')
 })
 
-it('is never decided by whoever sent it, and two keys of one person are one', async () => {
+it('is never decided by whoever sent it, and two keys or a token of one person are one', async () => {
   const { handoffId } = await quarantine()
   for (const action of ['release', 'discard', 'ask-sender'])
     expect(await review.decide('carl', handoffId, action)).toMatchObject({
@@ -90,6 +90,8 @@ it('is never decided by whoever sent it, and two keys of one person are one', as
   await review.decide('ann', handoffId, 'release')
   const again = await review.decide('annAgain', handoffId, 'release')
   expect(again).toMatchObject({ status: 202, body: { reviewers: ['ann'] } })
+  const byToken = await review.decide('annByToken', handoffId, 'release')
+  expect(byToken).toMatchObject({ status: 202, body: { reviewers: ['ann'] } })
   expect(executionsOf(handoffId)).toEqual([])
 })
 

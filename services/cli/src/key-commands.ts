@@ -10,14 +10,15 @@ export function addKeys(program: Command, run: Run): void {
   keys
     .command('new')
     .description('make an API key; gateways take it at once')
-    .argument('<scopes>', 'a+b; executions:claim=type|type is for these agent types only')
+    .argument('[scopes]', 'a+b; executions:claim=type|type is for these agent types only')
+    .option('--role <name>', 'the scopes of this role; may be repeated', collect, [])
     .requiredOption('--operator <name>', 'who acts through it: two keys of one are one person')
     .option('--tenant <name>', 'whose tasks it sends and sees; the default tenant’s otherwise')
     .option('--agent <id>', 'send and claim as this agent only; may be repeated', collect, [])
     .option('--expires <date>', 'the first day (UTC, YYYY-MM-DD) on which it is refused')
     .option('--for-settings', 'print an entry for BATON_API_KEYS, and write to no database')
     .action(
-      run(async (context, scopes: string, wish: Omit<KeyWish, 'scopes'>) =>
+      run(async (context, scopes: string | undefined, wish: Omit<KeyWish, 'scopes'>) =>
         (await import('./commands/keys.ts')).keysNew(context, { ...wish, scopes }),
       ),
     )

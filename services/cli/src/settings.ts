@@ -79,7 +79,7 @@ export const CLI_SETTINGS = {
   BATON_AUDIT_SIGNING_KEY: madeSecret('Ed25519 key that signs batches, as the auditor takes it'),
   BATON_AUDIT_WRAPPING_KEY: madeSecret('Key that wraps the keys of data subjects'),
   BATON_AUDIT_LOOKUP_KEY: madeSecret('Key that finds a data subject'),
-  BATON_API_KEY: madeSecret('API key that the gateway of an instance takes'),
+  BATON_API_KEY: madeSecret('API key or access token with which commands call the gateway'),
   BATON_PERSON_KEY: optionalSecret({
     help: 'With which you sign what you decide: Ed25519, PKCS #8 DER in base64, as `baton people key` makes it. On an instance of your own its people have keys already.',
   }),

@@ -1,6 +1,6 @@
 // A key opens what it was made for, until its day; settings that are wrong say where.
 import { describe, expect, it } from 'vitest'
-import { createApiKey, identify, parseApiKeys } from './api-keys.ts'
+import { createApiKey, identify, parseApiKeys, scopesOfRoles } from './api-keys.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00Z')
 const made = createApiKey({ scopes: 'handoffs:send+metrics:read' })
@@ -59,6 +59,15 @@ describe('an API key', () => {
     [`${bearer(made.key)}, ${bearer(made.key)}`, 'unknown'],
   ])('is not found in the header %j', (header, why) => {
     expect(identify(parseApiKeys(made.entry), header, NOW)).toEqual({ ok: false, why })
+  })
+})
+
+describe('roles', () => {
+  it('come to the scopes that keys have, each once', () => {
+    expect(scopesOfRoles(['compliance', 'auditor'])).toBe(
+      'handoffs:read+erasures:plan+erasures:approve',
+    )
+    expect(() => scopesOfRoles(['owner'])).toThrow('there is no role owner')
   })
 })
 

@@ -1,7 +1,7 @@
 // Who may call: API keys with scopes. Only digests are kept, and they are compared in constant time.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { DEFAULT_TENANT, OPERATOR_NAME, TENANT } from '@baton/ledger'
-import { decides } from '@baton/http/access-tokens'
+import { decides, isRole, ROLES } from '@baton/http/access-tokens'
 import type { Withheld } from '@baton/http/access-tokens'
 import type { ProblemError } from '@baton/http/server'
 import { permanent } from '@baton/runtime'
@@ -221,6 +221,15 @@ export interface KeyRequest {
   /** The default one by default. */
   readonly tenant?: string | undefined
   readonly expires?: string | undefined
+}
+
+/** The scopes that keys have of roles, as `a+b`: those of the gateway. Throws BATON_API_KEYS_INVALID. */
+export function scopesOfRoles(roles: readonly string[]): string {
+  const unknown = roles.find((role) => !isRole(role))
+  if (unknown !== undefined)
+    throw invalid(`there is no role ${unknown}; there are ${Object.keys(ROLES).join(', ')}`)
+  const scopes = roles.filter(isRole).flatMap((role): readonly string[] => ROLES[role])
+  return [...new Set(scopes.filter(isScope))].join('+')
 }
 
 /** Makes a key of 256 random bits. Throws BATON_API_KEYS_INVALID. */

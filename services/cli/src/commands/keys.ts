@@ -1,6 +1,6 @@
 // `keys`: the API keys of the database. A key is shown once and kept nowhere; what is stored is its digest.
 import { makeApiKey, withdrawApiKey } from '@baton/engine'
-import { createApiKey, parseApiKeys } from '@baton/gateway'
+import { createApiKey, parseApiKeys, scopesOfRoles } from '@baton/gateway'
 import type { KeyRequest } from '@baton/gateway'
 import { permanent } from '@baton/runtime'
 import { listApiKeys } from '@baton/store'
@@ -13,7 +13,10 @@ import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import { tenantUnknown } from './tenants.ts'
 
-export interface KeyWish extends KeyRequest {
+export interface KeyWish extends Omit<KeyRequest, 'scopes'> {
+  /** `a+b`, beside those of the roles. */
+  readonly scopes: string | undefined
+  readonly role: readonly string[]
   readonly operator: string
   /** Any agent of its tenant where there is none. */
   readonly agent: readonly string[]
@@ -21,8 +24,9 @@ export interface KeyWish extends KeyRequest {
 }
 
 /** Exit 5 where there is no such tenant. */
-export async function keysNew(context: Context, wish: KeyWish): Promise<ExitCode> {
+export async function keysNew(context: Context, asked: KeyWish): Promise<ExitCode> {
   const { output } = context
+  const wish = { ...asked, scopes: scopesOf(asked) }
   const made = createApiKey(wish)
   if (wish.forSettings === true) return printEntry(context, made, wish)
   const { id, key } = made
@@ -39,10 +43,25 @@ export async function keysNew(context: Context, wish: KeyWish): Promise<ExitCode
   return EXIT.fine
 }
 
+type Wish = Omit<KeyWish, 'scopes'> & { readonly scopes: string }
+
+function scopesOf({ scopes, role }: KeyWish): string {
+  const both = [
+    ...(scopes === undefined ? [] : [scopes]),
+    ...(role.length === 0 ? [] : [scopesOfRoles(role)]),
+  ]
+  if (both.length === 0) throw NOTHING_OPENED
+  return [...new Set(both.join('+').split('+'))].join('+')
+}
+
+const NOTHING_OPENED = permanent('BATON_USAGE', 'a key without scopes opens nothing', {
+  fix: 'Name scopes, as handoffs:send+handoffs:read, or a role, as --role developer.',
+})
+
 function printEntry(
   { output }: Context,
   { id, key, entry }: ReturnType<typeof createApiKey>,
-  { agent }: KeyWish,
+  { agent }: Wish,
 ): ExitCode {
   if (agent.length > 0) throw AGENTS_IN_SETTINGS
   if (output.json) output.data(JSON.stringify({ id, key, entry }))
@@ -56,7 +75,7 @@ const AGENTS_IN_SETTINGS = permanent('BATON_USAGE', '--agent is for keys of the 
   fix: 'Leave out --for-settings, or limit what it claims: executions:claim=type|type.',
 })
 
-function newKey({ entry }: ReturnType<typeof createApiKey>, { scopes, agent }: KeyWish) {
+function newKey({ entry }: ReturnType<typeof createApiKey>, { scopes, agent }: Wish) {
   const [parsed] = parseApiKeys(entry).values()
   if (parsed === undefined) throw new TypeError('an entry is of one key')
   const { id, sha256, operator, tenant, expiresAtMs } = parsed
