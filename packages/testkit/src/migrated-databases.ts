@@ -11,7 +11,8 @@ import { ROOT } from './folders.ts'
 
 /** Roles belong to the whole cluster, so every database of a run gives them the same passwords. */
 export const PASSWORDS = {
-  app: 'test-app',
+  // Commands take no shorter one.
+  app: 'test-app-9d3f6a1c84e7052bb61d0f2e',
   gateway: 'test-gateway',
   delivery: 'test-delivery',
   writer: 'test-writer',
@@ -107,7 +108,7 @@ function digestOfMigrations(): string {
     for (const file of files.filter((name) => name.endsWith('.sql')).toSorted())
       hash.update(file).update(readFileSync(join(ROOT, folder, file)))
   }
-  hash.update(readFileSync(join(ROOT, RIGHTS)))
+  hash.update(readFileSync(join(ROOT, RIGHTS))).update(JSON.stringify(PASSWORDS))
   return hash.digest('hex').slice(0, 12)
 }
 
