@@ -61,6 +61,8 @@ const OF_NOBODY = [
   'kysely_migration_lock',
   'queue_watermark',
   'receipt_check',
+  'recorded_migration',
+  'recorded_settings',
   'subject_pepper',
   'tenant',
   'tenant_grant',

@@ -90,7 +90,15 @@ describe('given databases', () => {
     const tasks = await reader.run('tasks', '--json')
     expect(tasks).toMatchObject({ exitCode: 0, stdout: '[]\n' })
     expect((await reader.run('dlq', 'ls', '--json')).stdout).toBe('[]\n')
-    expect((await reader.run('doctor')).exitCode).toBe(0)
+    const unsealed = await reader.run('doctor')
+    expect(unsealed.exitCode).toBe(1)
+    expect(unsealed.stdout).toMatch(
+      /✗ every record is sealed within a minute: nobody is known here/,
+    )
+    const waived = await (await open({ BATON_ALLOW_UNSEALED: '1' })).run('doctor')
+    expect(waived.exitCode).toBe(0)
+    expect(waived.stdout).toMatch(/– every record is sealed within a minute: waived/)
+    expect(waived.stderr).not.toContain('Nothing is broken')
     expect((await reader.run('trace', '7f3c')).exitCode).toBe(5)
     const verify = await reader.run('verify')
     expect(verify.exitCode).toBe(0)

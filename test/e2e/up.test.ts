@@ -233,7 +233,7 @@ describe('up --once without Redis, and what can be asked afterwards', () => {
     await withAudit(baton.home, async (pool) => {
       await pool.query({ text: 'alter table audit.record disable trigger refuse_change' })
       await pool.query({
-        text: 'update audit.record set spent_micro = spent_micro + 1 where chain = 0 and seq = 0',
+        text: 'update audit.record set spent_micro = coalesce(spent_micro, 0) + 1 where chain = 0 and seq = 0',
       })
       await pool.query({ text: 'alter table audit.record enable always trigger refuse_change' })
     })

@@ -1,9 +1,22 @@
 // What is done to keys, tenants and grants is on record: each change commits with its record, or not at all.
 import { createApiKey, parseApiKeys } from '@baton/gateway'
-import { makeApiKey, makeGrant, openTenant, withdrawApiKey, withdrawGrant } from '@baton/engine'
-import { taskOfOperations } from '@baton/ledger'
-import { listApiKeys, listTenants } from '@baton/store'
+import {
+  makeApiKey,
+  makeGrant,
+  openTenant,
+  peopleFacts,
+  recordingSettings,
+  recordMigrations,
+  recordSettings,
+  waiverFacts,
+  withdrawApiKey,
+  withdrawGrant,
+} from '@baton/engine'
+import { facts, parsePeople, taskOfOperations } from '@baton/ledger'
+import { createLogger } from '@baton/runtime'
+import { listApiKeys, listTenants, storeMigrations } from '@baton/store'
 import type { NewApiKey, Pool } from '@baton/store'
+import { eventually } from '@baton/testkit'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { openStore } from '../contract/store-fixture.ts'
 import type { StoreFixture } from '../contract/store-fixture.ts'
@@ -95,6 +108,70 @@ it('tenants and grants come and go on record', async () => {
     ['GRANT_MADE', 'globex', 'summary'],
     ['GRANT_REVOKED', 'globex', 'summary'],
   ])
+})
+
+it('a process that begins with other people or keys than the one before it says so, once', async () => {
+  const people = (setting: string) => ({
+    process: 'gateway',
+    details: [...peopleFacts(parsePeople(setting)), ...waiverFacts({ BATON_ALLOW_UNSEALED: true })],
+  })
+  const raw = (fill: number) => Buffer.alloc(32, fill).toString('base64')
+  const ann = `ann:reviewer:${raw(1)}`
+  const begun = []
+  for (const setting of [ann, ann, `${ann},eve:reviewer+compliance:${raw(2)}`, ann])
+    begun.push(await recordSettings(store.pool, people(setting)))
+  expect(begun).toEqual([true, false, true, true])
+  const told = await recorded()
+  expect(told.map(({ event }) => event)).toEqual(Array(3).fill('SETTINGS_CHANGED'))
+  expect(new Set(told.map(({ taskId }) => taskId)).size).toBe(1)
+  expect(told[1]).toMatchObject({ act: { actor: 'gateway' }, operation: { subject: 'gateway' } })
+  expect(told[1].operation.details.map(({ value }: { value: string }) => value)).toEqual([
+    expect.stringMatching(/^ann:reviewer:[0-9a-f]{16}$/),
+    expect.stringMatching(/^eve:compliance\+reviewer:[0-9a-f]{16}$/),
+    'BATON_ALLOW_UNSEALED',
+  ])
+})
+
+it('settings are recorded once the database answers, and what delivers cannot say that they were', async () => {
+  const url = new URL(store.databaseUrl)
+  const lines: string[] = []
+  const logger = createLogger({
+    service: 'test',
+    destination: { write: (line) => lines.push(line) },
+  })
+  const startedWith = { process: 'receiver', details: facts('SIGNING_KEY', ['k1:active']) }
+  const recording = recordingSettings({ databaseUrl: url.href, startedWith, logger })
+  await admin.query({ text: 'alter table recorded_settings rename to away' })
+  await recording.start()
+  await eventually(() => lines.some((line) => line.includes('settings.unrecorded')), {
+    deadlineMs: 10_000,
+    describe: 'a first try to fail',
+  })
+  await admin.query({ text: 'alter table away rename to recorded_settings' })
+  await eventually(async () => (await recorded()).length === 1, {
+    deadlineMs: 10_000,
+    describe: 'the settings to be recorded',
+  })
+  await recording.stop()
+  await expect(store.pool.query({ text: `delete from recorded_settings` })).rejects.toMatchObject({
+    code: '42501',
+  })
+})
+
+it('migrations are on record by name and digest, each once, also where the run that applied them could not say so', async () => {
+  const migrations = [...(await storeMigrations()), { name: 'later', sha256: 'ab'.repeat(32) }]
+  await recordMigrations(admin, ANN, migrations.slice(0, -1))
+  await recordMigrations(admin, ANN, migrations)
+  await recordMigrations(admin, ANN, migrations)
+  const told = await recorded()
+  expect(new Set(told.map(({ event, act }) => `${event} by ${act.actor}`))).toEqual(
+    new Set(['MIGRATIONS_APPLIED by ann']),
+  )
+  const details = told.flatMap(({ operation }) => operation.details)
+  expect(details).toEqual(
+    migrations.map(({ name: value, sha256 }) => ({ code: 'MIGRATION', value, sha256 })),
+  )
+  await expect(recordMigrations(store.pool, ANN, migrations)).rejects.toThrow()
 })
 
 it('what cannot be recorded is not done', async () => {

@@ -209,6 +209,7 @@ describe('who may', () => {
       event: 'EVIDENCE_EXPORTED',
       reason: 'PAYLOADS_INCLUDED',
       act: { actor: 'evidence-and-payload-token' },
+      operation: { address: expect.stringMatching(/127\.0\.0\.1$/) },
     })
   })
 })

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { readCosts, readCoveredSizes, searchLog } from '@baton/audit'
 import type { ColdStore, CostKey, Criteria, SearchHit, SearchPosition } from '@baton/audit'
+import { facts, operationEntry } from '@baton/ledger'
 import type { AuditEntry } from '@baton/ledger'
 import { eventually } from '@baton/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -226,10 +227,30 @@ describe('over HTTP', () => {
     await answer(await ask('/v1/search', { ...taken, cursor: first.cursor }, EVIDENCE_TOKEN))
     await ask('/v1/costs', { by: ['agent'], export: 'PARQUET' }, EVIDENCE_TOKEN)
     const page = await answer(await ask('/v1/search', { events: ['EVIDENCE_EXPORTED'] }))
+    const address = expect.stringMatching(/127\.0\.0\.1$/)
+    const operation = { right: 'evidence-token', address }
+    const by = { decidedBy: 'evidence-token', operation }
     expect(page.hits).toMatchObject([
-      { reason: 'COSTS_PARQUET', decidedBy: 'evidence-token' },
-      { reason: 'RESULTS_CSV', decidedBy: 'evidence-token' },
+      { reason: 'COSTS_PARQUET', ...by },
+      { reason: 'RESULTS_CSV', ...by },
     ])
+  })
+
+  test('what operators did is found by its event, with whose it was and by what right', async () => {
+    const made = operationEntry({
+      event: 'API_KEY_MADE',
+      id: randomUUID(),
+      at: new Date().toISOString(),
+      actor: 'ann',
+      by: 'cli',
+      tenant: 'acme',
+      subject: '3f2a9c1b7d40',
+      right: 'database-owner',
+      details: facts('SCOPE', ['handoffs:send']),
+    })
+    await auditor.client.append([made])
+    const { hits } = await answer(await ask('/v1/search', { events: ['API_KEY_MADE'] }))
+    expect(hits).toMatchObject([{ decidedBy: 'ann', tenant: 'acme', operation: made.operation }])
   })
 })
 

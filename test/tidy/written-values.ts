@@ -159,8 +159,8 @@ export const EVENT_WRITERS: Readonly<Record<string, string>> = {
   TENANT_ADDED: ADMINISTER,
   GRANT_MADE: ADMINISTER,
   GRANT_REVOKED: ADMINISTER,
-  SETTINGS_CHANGED: 'packages/ledger/src/operation.ts',
-  MIGRATIONS_APPLIED: 'packages/ledger/src/operation.ts',
+  SETTINGS_CHANGED: 'packages/engine/src/record-settings.ts',
+  MIGRATIONS_APPLIED: ADMINISTER,
   KEY_ROTATED: 'packages/ledger/src/operation.ts',
   TEXT_READ: 'packages/engine/src/record-readings.ts',
 }

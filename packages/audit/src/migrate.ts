@@ -6,10 +6,11 @@ import {
   closeMaintenanceDatabases,
   ensureDatabase,
   ensureRole,
+  listMigrations,
   locateDatabase,
   withAdmin,
 } from '@baton/postgres'
-import type { Admin } from '@baton/postgres'
+import type { Admin, NamedMigration } from '@baton/postgres'
 import type { ROLES } from './roles.ts'
 
 /** Passwords of the roles that log in. A role without one exists and cannot log in. */
@@ -104,8 +105,19 @@ export async function migrateAudit(
   return { urls: roleUrls(adminUrl, databases, options.passwords), applied }
 }
 
+const folderOf = (name: 'audit' | 'vault'): URL =>
+  new URL(`../migrations/${name}/`, import.meta.url)
+
+/** All that this version has, named as those that are applied. */
+export async function auditMigrations(): Promise<readonly NamedMigration[]> {
+  const folders = (['audit', 'vault'] as const).map(async (name) =>
+    (await listMigrations(folderOf(name))).map((one) => ({ ...one, name: `${name}/${one.name}` })),
+  )
+  return (await Promise.all(folders)).flat()
+}
+
 async function migrate(url: string, name: 'audit' | 'vault'): Promise<readonly string[]> {
-  const folder = new URL(`../migrations/${name}/`, import.meta.url)
+  const folder = folderOf(name)
   const applied = await applyMigrations({ url, folder, name, migrationTableSchema: 'public' })
   return applied.map((migration) => `${name}/${migration}`)
 }

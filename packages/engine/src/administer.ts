@@ -3,6 +3,7 @@
 import { fact, facts } from '@baton/ledger'
 import {
   addApiKey,
+  addRecordedMigrations,
   addTenant,
   findApiKeys,
   grantAgent,
@@ -93,4 +94,35 @@ export const withdrawGrant = (admin: Pool, who: Administrator, grant: Grant): Pr
     const was = await revokeAgent(db, grant)
     if (was) await recordAct(db, who, { event: 'GRANT_REVOKED', tenant, subject })
     return was
+  })
+
+interface Migration {
+  readonly name: string
+  /** Lower-case hex, of its text. */
+  readonly sha256: string
+}
+
+/** So many stand in one record. */
+const MIGRATIONS_MAX = 48
+
+/**
+ * Records those that are not on record yet. What was applied by a run that ended before it could say so is told by the next one.
+ */
+export const recordMigrations = (
+  admin: Pool,
+  who: Administrator,
+  migrations: readonly Migration[],
+): Promise<void> =>
+  inTransaction(admin, async (db) => {
+    const names = migrations.map(({ name }) => name)
+    const untold = await addRecordedMigrations(db, names)
+    const told = migrations.filter(({ name }) => untold.has(name))
+    for (let from = 0; from < told.length; from += MIGRATIONS_MAX)
+      await recordAct(db, who, {
+        event: 'MIGRATIONS_APPLIED',
+        subject: 'databases',
+        details: told
+          .slice(from, from + MIGRATIONS_MAX)
+          .map(({ name: value, sha256 }) => ({ code: 'MIGRATION', value, sha256 })),
+      })
   })

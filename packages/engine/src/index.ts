@@ -8,7 +8,14 @@ export type {
   ReturnedHandoff,
   RolledBackHandoff,
 } from './answer-notifications.ts'
-export { makeApiKey, makeGrant, openTenant, withdrawApiKey, withdrawGrant } from './administer.ts'
+export {
+  makeApiKey,
+  makeGrant,
+  openTenant,
+  recordMigrations,
+  withdrawApiKey,
+  withdrawGrant,
+} from './administer.ts'
 export type { Administrator } from './administer.ts'
 export { answerApproval } from './approve.ts'
 export type { ApprovalRequest, Decided } from './approve.ts'
@@ -85,6 +92,13 @@ export { createReceiptReconciler, reconcile } from './reconcile-receipts.ts'
 export { createEventShipper } from './record-audit.ts'
 export { createReadingRecorder } from './record-readings.ts'
 export type { Reader, Reading, ReadingRecorder } from './record-readings.ts'
+export {
+  peopleFacts,
+  recordingSettings,
+  recordSettings,
+  signingKeyFacts,
+  waiverFacts,
+} from './record-settings.ts'
 export { recordOperation } from './record-operation.ts'
 export type { DoneOperation } from './record-operation.ts'
 export { createRefusalRecorder } from './record-refusals.ts'

@@ -1,10 +1,24 @@
 // The tamper-evident log as arithmetic: nothing here does I/O, and only node:crypto is needed.
 export { EVENT_NUMBERS } from './audit-event.ts'
 export type { AuditEvent } from './audit-event.ts'
-export type { AuditEntry, EntryVerdicts, Receipt, SegmentInput } from './audit-entry.ts'
+export type {
+  AuditEntry,
+  EntryOperation,
+  EntryVerdicts,
+  OperationDetail,
+  Receipt,
+  SegmentInput,
+} from './audit-entry.ts'
 export { checkEntry, SEGMENT_CHARACTERS_MAX } from './check-entry.ts'
 export { isName } from './rules.ts'
-export { fact, facts, operationEntry, taskIdOf, taskOfOperations } from './operation.ts'
+export {
+  fact,
+  facts,
+  OPERATION_EVENTS,
+  operationEntry,
+  taskIdOf,
+  taskOfOperations,
+} from './operation.ts'
 export type { Operation, OperationEvent } from './operation.ts'
 export {
   DEFAULT_TENANT,

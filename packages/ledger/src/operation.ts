@@ -8,18 +8,19 @@ import { DEFAULT_TENANT } from './tenant-names.ts'
 import { uuidOfDigest } from './uuid.ts'
 
 /** Of what operators do. */
-export type OperationEvent = Extract<
-  AuditEvent,
-  | 'API_KEY_MADE'
-  | 'API_KEY_REVOKED'
-  | 'TENANT_ADDED'
-  | 'GRANT_MADE'
-  | 'GRANT_REVOKED'
-  | 'SETTINGS_CHANGED'
-  | 'MIGRATIONS_APPLIED'
-  | 'KEY_ROTATED'
-  | 'TEXT_READ'
->
+export const OPERATION_EVENTS = [
+  'API_KEY_MADE',
+  'API_KEY_REVOKED',
+  'TENANT_ADDED',
+  'GRANT_MADE',
+  'GRANT_REVOKED',
+  'SETTINGS_CHANGED',
+  'MIGRATIONS_APPLIED',
+  'KEY_ROTATED',
+  'TEXT_READ',
+] as const satisfies readonly AuditEvent[]
+
+export type OperationEvent = (typeof OPERATION_EVENTS)[number]
 
 export interface Operation {
   readonly event: OperationEvent
@@ -96,7 +97,7 @@ export const facts = (code: string, texts: readonly string[]): readonly Operatio
     ? texts.map((text) => fact(code, text))
     : [{ code, value: String(texts.length), sha256: hash('sha256', texts.join('\n')) }]
 
-const FACTS_SINGLY_MAX = 24
+const FACTS_SINGLY_MAX = 16
 
 /** The task under which a tenant's operations of a day stand. */
 export const taskOfOperations = (tenant: string, at: string): string =>

@@ -7,10 +7,11 @@ export {
   boundRole,
   closeMaintenanceDatabases,
   ensureRole,
+  listMigrations,
   locateDatabase,
   withAdmin,
 } from './migrate.ts'
-export type { Admin } from './migrate.ts'
+export type { Admin, NamedMigration } from './migrate.ts'
 export {
   bool,
   columns,

@@ -1,4 +1,5 @@
 // Brings a database to its current schema: roll-forward, safe to run twice or at once.
+import { hash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Migration } from 'kysely/migration'
@@ -143,6 +144,18 @@ export async function applyMigrations(options: MigrateOptions): Promise<readonly
   } finally {
     await db.destroy()
   }
+}
+
+/** Every migration of a folder by its name, with the digest of its text. */
+export async function listMigrations(folder: URL): Promise<readonly NamedMigration[]> {
+  const migrations = await readMigrations(folder)
+  return migrations.map(({ file, text }) => ({ name: file, sha256: hash('sha256', text) }))
+}
+
+export interface NamedMigration {
+  readonly name: string
+  /** Lower-case hex. */
+  readonly sha256: string
 }
 
 async function readMigrations(folder: URL): Promise<{ file: string; text: string }[]> {

@@ -1,7 +1,8 @@
 // The operational database: one file per step of a handoff's way, one function per statement.
 export { createPool, createSizeWatch, inTransaction, isConflict } from './database.ts'
 export type { Database, Pool } from './database.ts'
-export { migrateStore } from './migrate.ts'
+export { migrateStore, storeMigrations } from './migrate.ts'
+export { addRecordedMigrations, changeSettings } from './recorded-operations.ts'
 export { CONNECTION_SHARES, SPLIT_ROLES, TABLE_RIGHTS, WRITABLE_ROWS } from './roles.ts'
 export type { SplitRole } from './roles.ts'
 export { addApiKey, findApiKeys, listApiKeys, revokeApiKey } from './api-keys.ts'

@@ -5,10 +5,11 @@ import {
   closeMaintenanceDatabases,
   ensureDatabase,
   ensureRole,
+  listMigrations,
   locateDatabase,
   withAdmin,
 } from '@baton/postgres'
-import type { Admin } from '@baton/postgres'
+import type { Admin, NamedMigration } from '@baton/postgres'
 import { CONNECTION_SHARES, rightsStatements, SPLIT_ROLES } from './roles.ts'
 
 interface MigrateOptions {
@@ -27,6 +28,11 @@ interface MigrateOptions {
 
 /** The role of sessions that act for one tenant: row-level security shows it that tenant's rows. */
 export const TENANT_ROLE = 'baton_tenant'
+
+const FOLDER = new URL('../migrations/', import.meta.url)
+
+/** All that this version has. */
+export const storeMigrations = (): Promise<readonly NamedMigration[]> => listMigrations(FOLDER)
 
 // One migrator at a time for a whole cluster: roles and databases are shared by all of it.
 const LOCK = 7_246_051
@@ -63,8 +69,7 @@ export async function migrateStore(options: MigrateOptions): Promise<readonly st
   await withAdmin(url, async (admin) => {
     await admin.query('select pg_advisory_lock($1)', [LOCK])
     await grantToApp(admin)
-    const folder = new URL('../migrations/', import.meta.url)
-    const migrating = { url, folder, name: 'operational', role: 'baton_owner' }
+    const migrating = { url, folder: FOLDER, name: 'operational', role: 'baton_owner' }
     applied.push(...(await applyMigrations(migrating)))
     // What was applied is nobody's to change but the migrator's.
     await admin.query('revoke all on kysely_migration, kysely_migration_lock from baton_app')

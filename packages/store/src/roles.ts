@@ -35,6 +35,7 @@ export const TABLE_RIGHTS: Readonly<Record<keyof Tables, Readonly<Record<SplitRo
   tenant: both(READ),
   tenant_grant: both(READ),
   api_key: decided(READ, NONE),
+  recorded_migration: both(NONE),
   // Its owner's alone: services ask subject_lookup.
   subject_pepper: both(NONE),
   // Votes, releases and approvals. What delivers asks for an approval and closes one that nobody needs any more; the policy
@@ -49,6 +50,7 @@ export const TABLE_RIGHTS: Readonly<Record<keyof Tables, Readonly<Record<SplitRo
   handoff_revision: decided(WRITE, ADD),
   handoff_return: decided(WRITE, ADD),
   handoff_subject: decided(ALL, ADD),
+  recorded_settings: both(WRITE),
   task: both(WRITE),
   checkpoint: both(WRITE),
   handoff: both(WRITE),

@@ -96,7 +96,8 @@ async function answer(
   const reader = withTexts ? await mayReadTexts?.(String(second)) : undefined
   const shared = withTexts ? BOTH_TOKENS : exporter.name
   const actor = reader?.operator ?? exporter.operator ?? shared
-  const made = await evidence.export({ taskIds, receipts, withTexts, actor })
+  const { ip: address } = request
+  const made = await evidence.export({ taskIds, receipts, withTexts, actor, address })
   if (made === undefined) throw await nothingOf(taskIds[0] ?? '')
   for (const { rule, origin, message } of made.findings) {
     reply.header('baton-finding', `${rule}: ${origin}: ${message}`)

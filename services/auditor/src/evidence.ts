@@ -52,6 +52,8 @@ interface EvidenceRequest {
   readonly withTexts: boolean
   /** Who takes it, as the record names them. */
   readonly actor: string
+  /** From where it was asked for. */
+  readonly address: string
 }
 
 export interface EvidenceExport {
@@ -82,6 +84,8 @@ interface OperationRecord {
   /** Which token was used; never a name that a request gave. */
   readonly actor: string
   readonly reason: string
+  /** From where it was asked for; missing where the auditor does it by itself. */
+  readonly address?: string
 }
 
 const LOOK_EVERY_MS = 100
@@ -105,7 +109,7 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
   }
 
   const service: EvidenceService = {
-    async export({ taskIds, receipts, withTexts, actor }) {
+    async export({ taskIds, receipts, withTexts, actor, address }) {
       await untilCovered(dependencies, taskIds)
       const texts = withTexts ? vault : undefined
       const dated = exportedLine(formatInstant(Date.now() * 1_000)) + policy.text
@@ -117,7 +121,7 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
       const { verdict } = check(bundle, evidence)
       const reason = withTexts ? WITH_TEXTS : WITHOUT_TEXTS
       const exported = [...evidence.traceparents].map(([taskId, traceparent]) =>
-        service.record('EVIDENCE_EXPORTED', { taskId, traceparent, actor, reason }),
+        service.record('EVIDENCE_EXPORTED', { taskId, traceparent, actor, reason, address }),
       )
       await Promise.all(exported)
       const taskId = taskIds.length === 1 ? taskIds[0] : undefined
@@ -163,7 +167,7 @@ const NO_TRACE = '00-00000000000000000000000000000001-0000000000000001-00'
 /** The record of something that was done with the log; `act` says with which token. */
 export function operationEntry(
   event: AuditEvent,
-  { taskId, traceparent = NO_TRACE, actor, reason }: OperationRecord,
+  { taskId, traceparent = NO_TRACE, actor, reason, address }: OperationRecord,
 ): AuditEntry {
   const id = randomUUID()
   return {
@@ -180,6 +184,9 @@ export function operationEntry(
     reason,
     cost: null,
     act: { id, actor },
+    ...(address === undefined
+      ? {}
+      : { operation: { subject: reason, right: actor, address, details: [] } }),
     segments: [],
   }
 }

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { deciderOf, findSubjectRefs, readCosts, searchLog } from '@baton/audit'
 import type { SearchHit } from '@baton/audit'
+import { DEFAULT_TENANT } from '@baton/ledger'
 import { bearerOf, matcherOf, ProblemError } from '@baton/http/server'
 import type { FastifyRequest } from 'fastify'
 import type { Caller, Guard } from './callers.ts'
@@ -28,7 +29,7 @@ export const createSearchPart = (core: Core): Part => ({
     server.post<{ Body: SearchBody }>(
       '/v1/search',
       { onRequest, ...SEARCH },
-      async ({ body, headers }) => {
+      async ({ body, headers, ip }) => {
         const { subject, tenant, limit = HITS_DEFAULT } = body
         const isExport = subject !== undefined || body.export !== undefined
         const exporter = isExport ? await mayExport(headers.authorization) : undefined
@@ -38,7 +39,7 @@ export const createSearchPart = (core: Core): Part => ({
             ? undefined
             : await findSubjectRefs({ ...core, environment, tenant }, subject)
         const position = positionOf(body)
-        await recordExport(core, { what: 'RESULTS', exporter }, body)
+        await recordExport(core, { what: 'RESULTS', exporter }, { ...body, ip })
         if (subjectRefs?.length === 0) return NOBODY
         const criteria = { ...criteriaOf(body), subjectRefs }
         const page = await searchLog(reader, {
@@ -58,11 +59,11 @@ export const createSearchPart = (core: Core): Part => ({
     server.post<{ Body: CostsBody }>(
       '/v1/costs',
       { onRequest, ...COSTS },
-      async ({ body, headers }) => {
+      async ({ body, headers, ip }) => {
         const isExport = body.export !== undefined
         const exporter = isExport ? await mayExport(headers.authorization) : undefined
         const position = positionOf(body)
-        await recordExport(core, { what: 'COSTS', exporter }, body)
+        await recordExport(core, { what: 'COSTS', exporter }, { ...body, ip })
         const asked = { by: body.by, ...rangeOf(body), position }
         const { looked, next, ...costs } = await readCosts(reader, {
           ...asked,
@@ -120,7 +121,7 @@ interface Exported {
 async function recordExport(
   { batcher, logger }: Core,
   { what, exporter }: Exported,
-  asked: { readonly export?: ExportFormat; readonly cursor?: string },
+  asked: { readonly export?: ExportFormat; readonly cursor?: string; readonly ip: string },
 ): Promise<void> {
   if (exporter === undefined || asked.export === undefined || asked.cursor !== undefined) return
   const taskId = randomUUID()
@@ -128,7 +129,13 @@ async function recordExport(
   const reason = `${what}_${asked.export}`
   const traceparent = `00-${hex}-${hex.slice(0, 16)}-00`
   await batcher.add(
-    operationEntry('EVIDENCE_EXPORTED', { taskId, traceparent, actor: exporter.name, reason }),
+    operationEntry('EVIDENCE_EXPORTED', {
+      taskId,
+      traceparent,
+      actor: exporter.name,
+      reason,
+      address: asked.ip,
+    }),
   )
   logger.info({ event: 'audit.results_exported', taskId, reason })
 }
@@ -150,6 +157,8 @@ function showHit({ body, ...kept }: SearchHit) {
     decidedBy: deciderOf(body),
     byPerson: body.act !== undefined,
     releaseId: body.release ?? null,
+    tenant: body.tenant ?? DEFAULT_TENANT,
+    operation: body.operation ?? null,
     cost,
     origin,
     seq,

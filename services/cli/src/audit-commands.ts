@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { code, TASK, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
-import { addCost, addExport, addSearch } from './search-commands.ts'
+import { addAdmin, addCost, addExport, addSearch } from './search-commands.ts'
 
 interface VerifyFlags {
   readonly full?: boolean
@@ -89,6 +89,7 @@ export function addPolicy(program: Command, run: Run): void {
 export function addAudit(program: Command, run: Run): void {
   const audit = program.command('audit').description('what an audit log must be able to show')
   addSearch(audit, run)
+  addAdmin(audit, run)
   addCost(audit, run)
   addExport(audit, run)
   addTiers(audit, run)

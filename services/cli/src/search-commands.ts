@@ -106,6 +106,39 @@ export function addSearch(audit: Command, run: Run): void {
     )
 }
 
+interface AdminFlags {
+  readonly by?: string
+  readonly since?: string
+  readonly until?: string
+  readonly limit?: number
+  readonly cursor?: string
+  readonly out?: string
+}
+
+export function addAdmin(audit: Command, run: Run): void {
+  audit
+    .command('admin')
+    .description(
+      'what was done to keys, tenants, settings and databases, and who read protected text',
+    )
+    .option('--by <who>', 'the person, or the process, that did it')
+    .option('--since <time>', 'from a day or a time on (UTC)', since)
+    .option('--until <time>', 'up to and with a day, or up to a time (UTC)', until)
+    .option(
+      '--limit <number>',
+      'how many records (default: 50; 100000 in a file)',
+      wholeNumber(1, 100_000),
+    )
+    .option('--cursor <cursor>', 'go on where a list ended')
+    .option('--out <file>', FILE)
+    .action(
+      run(async (context, { by, since: from, until: to, limit, cursor, out }: AdminFlags) => {
+        const { admin } = await import('./commands/admin.ts')
+        return admin(context, { decidedBy: by, since: from, until: to, limit, cursor, out })
+      }),
+    )
+}
+
 /** What was not given is left out. */
 function criteriaOf(flags: CriteriaFlags) {
   const criteria = {

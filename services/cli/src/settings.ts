@@ -16,6 +16,7 @@ import {
 
 const POSTGRES = ['postgres', 'postgresql']
 const {
+  BATON_ALLOW_UNSEALED,
   BATON_AUDIT_TILES_TOKEN,
   BATON_AUDIT_TRUSTED_KEYS,
   BATON_ENVIRONMENT,
@@ -62,6 +63,7 @@ export const CLI_SETTINGS = {
   BATON_ENVIRONMENT,
   BATON_AUDIT_TRUSTED_KEYS,
   BATON_SEAL_PUBLIC_KEY,
+  BATON_ALLOW_UNSEALED,
   ...SEAL_WATCH_SETTINGS,
   BATON_APP_PASSWORD: madeSecret('Password of role baton_app'),
   BATON_APP_LOGIN: flag({
@@ -73,6 +75,9 @@ export const CLI_SETTINGS = {
   BATON_AUDIT_WRITER_PASSWORD: madeSecret('Password of role audit_writer'),
   BATON_AUDIT_READER_PASSWORD: madeSecret('Password of role audit_reader'),
   BATON_VAULT_PASSWORD: madeSecret('Password of role vault_keeper'),
+  BATON_AUDIT_SEALER_PASSWORD: madeSecret('Password of role audit_sealer'),
+  BATON_AUDIT_ARCHIVER_PASSWORD: madeSecret('Password of role audit_archiver'),
+  BATON_AUDIT_ERASER_PASSWORD: madeSecret('Password of role audit_eraser'),
   BATON_SIGNING_KEYS: madeSecret('Keys that sign handoffs, as the gateway takes them'),
   BATON_AUDIT_APPEND_TOKEN: madeSecret('Token that may append to the audit log'),
   BATON_AUDIT_READ_TOKEN: madeSecret('Token that may read the audit log'),

@@ -1,6 +1,7 @@
 // Who may call: API keys with scopes. Only digests are kept, and they are compared in constant time.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { DEFAULT_TENANT, OPERATOR_NAME, TENANT } from '@baton/ledger'
+import { DEFAULT_TENANT, facts, OPERATOR_NAME, TENANT } from '@baton/ledger'
+import type { OperationDetail } from '@baton/ledger'
 import { decides, isRole, ROLES } from '@baton/http/access-tokens'
 import type { Withheld } from '@baton/http/access-tokens'
 import type { ProblemError } from '@baton/http/server'
@@ -110,6 +111,16 @@ export function parseApiKeys(setting: string): ReadonlyMap<string, ApiKey> {
 /** The keys of the setting, which may be missing: then only the database has some. */
 export const readApiKeys = (setting: string | undefined): ReadonlyMap<string, ApiKey> =>
   setting === undefined ? new Map() : parseApiKeys(setting)
+
+/** Which keys a setting names, each by its public part: whose it is and what it may. */
+export const apiKeyFacts = (keys: ReadonlyMap<string, ApiKey>): readonly OperationDetail[] =>
+  facts(
+    'API_KEY',
+    [...keys.values()].map(
+      ({ id, operator, scopes, sha256 }) =>
+        `${id}@${operator}:${[...scopes].toSorted().join('+')}:${hash('sha256', sha256).slice(0, 16)}`,
+    ),
+  )
 
 function parseEntry(entry: string): ApiKey | string {
   const groups = ENTRY.exec(entry)?.groups

@@ -1,23 +1,27 @@
 // The gateway process: handoffs over HTTP, on the loopback interface unless told otherwise.
 import {
   openSummariser,
+  peopleFacts,
   readCompression,
   readFanOutBounds,
   readLargeWork,
+  recordingSettings,
   safeServers,
+  signingKeyFacts,
+  waiverFacts,
 } from '@baton/engine'
 import { readIssuers } from '@baton/http/access-tokens'
 import { createOpsService } from '@baton/http/ops'
-import { parsePeople } from '@baton/ledger'
+import { facts, parsePeople } from '@baton/ledger'
 import { prepareSchemas } from '@baton/protocol'
 import { closing } from '@baton/runtime'
 import { runProcess } from '@baton/runtime/process'
 import { parseSigningKeys } from '@baton/sdk'
-import { readApiKeys } from './api-keys.ts'
+import { apiKeyFacts, readApiKeys } from './api-keys.ts'
 import { showKeyEnds } from './expiries.ts'
 import { createGateway } from './gateway.ts'
 import { openRemote } from './executions/remote-work.ts'
-import { GATEWAY_SETTINGS, readForeign, readSw4rm, readSync } from './settings.ts'
+import { GATEWAY_SETTINGS, readForeign, readLimits, readSw4rm, readSync } from './settings.ts'
 
 await runProcess('gateway', {
   settings: GATEWAY_SETTINGS,
@@ -30,11 +34,14 @@ await runProcess('gateway', {
     const apiKeys = readApiKeys(settings.BATON_API_KEYS)
     showKeyEnds(apiKeys, metrics)
     const summariser = openSummariser(settings, tls)
+    const keyRing = parseSigningKeys(settings.BATON_SIGNING_KEYS)
+    const people = parsePeople(settings.BATON_PEOPLE ?? '')
+    const issuers = readIssuers(settings.BATON_ISSUERS)
     const gateway = createGateway({
       host: settings.BATON_GATEWAY_HOST,
       port: settings.BATON_GATEWAY_PORT,
       databaseUrl,
-      keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
+      keyRing,
       attemptsMax: settings.BATON_ATTEMPTS_MAX,
       fanOuts: readFanOutBounds(settings),
       jurisdiction: settings.BATON_JURISDICTION,
@@ -43,32 +50,15 @@ await runProcess('gateway', {
       largeWork: readLargeWork(settings),
       correctionMs: settings.BATON_CORRECTION_MS,
       apiKeys,
-      issuers: readIssuers(settings.BATON_ISSUERS),
-      people: parsePeople(settings.BATON_PEOPLE ?? ''),
+      issuers,
+      people,
       audit: {
         url: settings.BATON_AUDIT_URL,
         readToken: settings.BATON_AUDIT_READ_TOKEN,
         eraseToken: settings.BATON_AUDIT_ERASE_TOKEN,
         backupDays: settings.BATON_BACKUP_DAYS,
       },
-      limits: {
-        rateMax: settings.BATON_GATEWAY_RATE_MAX,
-        runningMax: settings.BATON_GATEWAY_RUNNING_MAX,
-        tenants: {
-          rateMax: settings.BATON_GATEWAY_TENANT_RATE_MAX,
-          runningMax: settings.BATON_GATEWAY_TENANT_RUNNING_MAX,
-          bytesPerSecondMax: settings.BATON_GATEWAY_TENANT_BYTES_MAX,
-        },
-        connectionsMax: settings.BATON_GATEWAY_CONNECTIONS_MAX,
-        connectionsPerAddressMax: settings.BATON_GATEWAY_CONNECTIONS_PER_ADDRESS_MAX,
-        outboxMax: settings.BATON_OUTBOX_MAX,
-        outboxTenantMax: settings.BATON_OUTBOX_TENANT_MAX,
-        outboxAgeMaxMs: settings.BATON_OUTBOX_AGE_MAX_MS,
-        readers: {
-          max: settings.BATON_GATEWAY_READERS_MAX,
-          perKeyMax: settings.BATON_GATEWAY_READERS_PER_KEY_MAX,
-        },
-      },
+      limits: readLimits(settings),
       foreign: readForeign(settings),
       session: {
         peersPath: settings.BATON_PEERS,
@@ -87,6 +77,16 @@ await runProcess('gateway', {
       clients: settings.BATON_TLS_CLIENTS,
       ...own,
     })
+    const startedWith = {
+      process: 'gateway',
+      details: [
+        ...peopleFacts(people),
+        ...apiKeyFacts(apiKeys),
+        ...facts('ISSUERS', settings.BATON_ISSUERS === undefined ? [] : [settings.BATON_ISSUERS]),
+        ...signingKeyFacts(keyRing),
+        ...waiverFacts(settings),
+      ],
+    }
     return [
       createOpsService({ ...own, settings, life, ready: () => gateway.ready() }),
       safeServers({ ...own, databaseUrl, redisUrl, settings, life }),
@@ -96,6 +96,7 @@ await runProcess('gateway', {
         await remote?.transport.close()
       }),
       gateway,
+      recordingSettings({ databaseUrl, startedWith, logger }),
     ]
   },
 })

@@ -33,7 +33,7 @@ import {
   UNSAFE_REDIS_SETTINGS,
 } from '@baton/engine'
 import { parseReceivers } from '@baton/transport/direct-calls'
-import type { SyncOptions } from './gateway.ts'
+import type { GatewayOptions, SyncOptions } from './gateway.ts'
 import { READER_BOUNDS } from './streams/readers.ts'
 import type { Sw4rmOptions } from './sw4rm/open-sw4rm.ts'
 
@@ -215,6 +215,28 @@ export const GATEWAY_SETTINGS = {
     help: 'Of these, how many one address may have, or one /64 of IPv6. All that comes through a proxy is one address.',
   }),
 }
+
+/** The bounds of what callers may send, keep open and have under way. */
+export const readLimits = (
+  settings: Settings<typeof GATEWAY_SETTINGS>,
+): GatewayOptions['limits'] => ({
+  rateMax: settings.BATON_GATEWAY_RATE_MAX,
+  runningMax: settings.BATON_GATEWAY_RUNNING_MAX,
+  tenants: {
+    rateMax: settings.BATON_GATEWAY_TENANT_RATE_MAX,
+    runningMax: settings.BATON_GATEWAY_TENANT_RUNNING_MAX,
+    bytesPerSecondMax: settings.BATON_GATEWAY_TENANT_BYTES_MAX,
+  },
+  connectionsMax: settings.BATON_GATEWAY_CONNECTIONS_MAX,
+  connectionsPerAddressMax: settings.BATON_GATEWAY_CONNECTIONS_PER_ADDRESS_MAX,
+  outboxMax: settings.BATON_OUTBOX_MAX,
+  outboxTenantMax: settings.BATON_OUTBOX_TENANT_MAX,
+  outboxAgeMaxMs: settings.BATON_OUTBOX_AGE_MAX_MS,
+  readers: {
+    max: settings.BATON_GATEWAY_READERS_MAX,
+    perKeyMax: settings.BATON_GATEWAY_READERS_PER_KEY_MAX,
+  },
+})
 
 /** What is said of the handoff service of SW4RM; undefined where it is not to be opened. */
 export const readSw4rm = (settings: Settings<typeof GATEWAY_SETTINGS>): Sw4rmOptions | undefined =>

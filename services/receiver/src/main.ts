@@ -3,10 +3,14 @@ import {
   openAlertWebhooks,
   openSummariser,
   openTransport,
+  peopleFacts,
   readCompression,
   readFanOutBounds,
   readLargeWork,
+  recordingSettings,
   safeServers,
+  signingKeyFacts,
+  waiverFacts,
 } from '@baton/engine'
 import { createOpsService } from '@baton/http/ops'
 import { closing } from '@baton/runtime'
@@ -32,11 +36,13 @@ await runProcess('receiver', {
       logger,
     })
     const summariser = openSummariser(settings, tls)
+    const keyRing = parseSigningKeys(settings.BATON_SIGNING_KEYS)
+    const people = parsePeople(settings.BATON_PEOPLE ?? '')
     const worker = createWorker({
       agents,
       databaseUrl,
-      keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
-      people: parsePeople(settings.BATON_PEOPLE ?? ''),
+      keyRing,
+      people,
       audit: { url: settings.BATON_AUDIT_URL, token: settings.BATON_AUDIT_APPEND_TOKEN },
       transport,
       ...readDirect(settings),
@@ -61,11 +67,16 @@ await runProcess('receiver', {
     })
     // Where there is Redis, relays sweep, and tell.
     const path = transport.kind === 'in-process' ? settings.BATON_ALERT_WEBHOOKS : undefined
+    const startedWith = {
+      process: 'receiver',
+      details: [...peopleFacts(people), ...signingKeyFacts(keyRing), ...waiverFacts(settings)],
+    }
     return [
       safeServers({ databaseUrl, redisUrl, tls, settings, life, metrics, logger }),
       closing('transport', () => transport.close()),
       createOpsService({ settings, life, metrics, logger, tls, ready: worker.ready }),
       worker,
+      recordingSettings({ databaseUrl, startedWith, logger }),
       ...openAlertWebhooks({ path, databaseUrl, tls, metrics, logger }, whole),
     ]
   },

@@ -19,8 +19,11 @@ const seal = (): Promise<never> =>
   runProcess('sealer', {
     settings: SEALER_SETTINGS,
     async build({ settings, logger, metrics, life, tls }) {
+      const { verifierKey: key, ...parts } = await openParts(settings, { tls, metrics })
+      // For the settings of witnesses, and for policies.
+      logger.info({ event: 'seal.log', key })
       const sealer = createSealer({
-        ...(await openParts(settings, { tls, metrics })),
+        ...parts,
         everyMs: settings.BATON_SEAL_EVERY_MS,
         heartbeatMs: settings.BATON_SEAL_HEARTBEAT_MS,
         anchorEveryMs: settings.BATON_SEAL_ANCHOR_EVERY_MS,

@@ -14,6 +14,7 @@ import {
   createNoteSigner,
   EMPTY_ROOT,
   formatCheckpoint,
+  formatVerifierKey,
   readBatchPublicKey,
   sealLogOrigin,
   signNote,
@@ -27,10 +28,13 @@ import type { SEALER_SETTINGS } from './settings.ts'
 
 export type SealerSettings = Settings<typeof SEALER_SETTINGS>
 
-export type SealerParts = Pick<
+export interface SealerParts extends Pick<
   SealerOptions,
   'pool' | 'statePath' | 'signingKey' | 'batchKeys' | 'anchors' | 'policy'
->
+> {
+  /** The seal log as witnesses and policies name it: a C2SP verifier key. */
+  readonly verifierKey: string
+}
 
 const STATEMENT_MS = 60_000
 
@@ -53,6 +57,7 @@ export async function openParts(
     statePath: settings.BATON_SEALER_STATE_FILE,
     signingKey,
     batchKeys: trustedKeys(settings),
+    verifierKey: formatVerifierKey(signer.key),
     ...(await readAnchors(settings, { signer, tls })),
   }
 }

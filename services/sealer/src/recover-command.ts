@@ -29,7 +29,7 @@ export async function recoverByCommand(
   { logger, json, write }: CommandParts,
 ): Promise<number> {
   const tls = readTls(settings)
-  const { anchors, ...parts } = await openParts(settings, { tls })
+  const { anchors, verifierKey: _, ...parts } = await openParts(settings, { tls })
   const sealKey = createBatchSigner(parts.signingKey).publicKey
   const cold = openColdStore(settings, tls)
   try {

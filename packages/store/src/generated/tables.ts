@@ -466,4 +466,13 @@ export interface Tables {
     expires_at: Date | null
     revoked_at: Date | null
   }
+  'recorded_settings': {
+    process: string
+    sha256: Buffer
+    recorded_at: Generated<Date>
+  }
+  'recorded_migration': {
+    name: string
+    recorded_at: Generated<Date>
+  }
 }

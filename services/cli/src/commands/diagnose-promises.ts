@@ -18,9 +18,11 @@ import {
   storeInvariants,
 } from '@baton/store'
 import type { QueueDepth } from '@baton/store'
+import type { CliSettings } from '../context.ts'
 import type { OpenedDatabases } from '../instance/databases.ts'
 import { counted } from '../terminal/figures.ts'
 import { diagnoseCold } from './diagnose-cold.ts'
+import { diagnoseSeals } from './diagnose-seals.ts'
 import { diagnoseVaultKeys } from './diagnose-vault-keys.ts'
 import { failed, judged, passed, unknown } from './diagnosis.ts'
 import type { Diagnosis } from './diagnosis.ts'
@@ -33,6 +35,7 @@ const TENANT_MAX = 400_000
 /** One diagnosis per rule. Reads only. */
 export async function diagnosePromises(
   opened: OpenedDatabases,
+  settings: CliSettings,
   onProgress: (text: string) => void,
 ): Promise<readonly Diagnosis[]> {
   const { pool, audit } = opened
@@ -55,7 +58,7 @@ export async function diagnosePromises(
   )
   return [
     ...diagnoses,
-    ...(await diagnoseLog(opened, onProgress)),
+    ...(await diagnoseLog(opened, settings, onProgress)),
     ...(await diagnoseVaultKeys(opened)),
     await diagnoseCold(opened),
     await diagnoseErasures(opened),
@@ -65,6 +68,7 @@ export async function diagnosePromises(
 
 async function diagnoseLog(
   { audit }: OpenedDatabases,
+  settings: CliSettings,
   onProgress: (text: string) => void,
 ): Promise<readonly Diagnosis[]> {
   const { pool, vault, batchKeys, cold } = audit
@@ -80,6 +84,7 @@ async function diagnoseLog(
   return [
     ...LOG_RULES.map((logRule) => logDiagnosis(logRule, report)),
     { ...diagnoseOutside(report), verdict: report.verdict },
+    ...(await diagnoseSeals({ audit }, settings, report)),
   ]
 }
 

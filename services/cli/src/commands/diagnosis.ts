@@ -13,6 +13,7 @@ export interface Diagnosis {
     | 'outside'
     | 'keys'
     | 'certificates'
+    | 'seals'
   readonly rule: string
   readonly mark: Mark
   /** What was seen, or what is missing and how to mend it. */

@@ -20,19 +20,24 @@ export async function doctor(context: Context): Promise<ExitCode> {
   const { output } = context
   const diagnoses = await withDatabases(context, async (opened) => [
     ...(await diagnoseSetup(context, opened)),
-    ...(await diagnosePromises(opened, (text) => output.progress(text))),
+    ...(await diagnosePromises(opened, context.settings, (text) => output.progress(text))),
   ])
   output.endProgress()
   if (output.json) output.data(JSON.stringify(diagnoses))
   else print(output, diagnoses)
   const broken = diagnoses.filter(({ mark }) => mark === 'failed')
-  output.words(
-    broken.length === 0
-      ? '\nNothing is broken.'
-      : `\n${counted(broken.length, 'rule')} ${broken.length === 1 ? 'is' : 'are'} broken.`,
-  )
+  output.words(`\n${summaryOf(diagnoses)}`)
   output.next(broken.length === 0 ? nextStep('verify') : isLogBroken(broken) ? KEEP_FIRST : MEND)
   return exitCodeOf(diagnoses)
+}
+
+/** That nothing is broken is said only where everything was judged. */
+export function summaryOf(diagnoses: readonly Pick<Diagnosis, 'mark'>[]): string {
+  const numberOf = (wanted: Mark) => diagnoses.filter(({ mark }) => mark === wanted).length
+  const [broken, open] = [numberOf('failed'), numberOf('unknown')]
+  if (broken > 0) return `${counted(broken, 'rule')} ${broken === 1 ? 'is' : 'are'} broken.`
+  if (open === 0) return 'Nothing is broken.'
+  return `Nothing is known to be broken; ${counted(open, 'rule')} marked – ${open === 1 ? 'is' : 'are'} not kept here, or cannot be judged.`
 }
 
 const MEND = 'mend what is marked ✗ above, then run doctor again'
@@ -65,6 +70,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   outside: 'Answering where Baton calls them',
   keys: 'Everything that was signed can be checked',
   certificates: 'Who is who between processes',
+  seals: 'Sealed, and decided by people',
 }
 
 const INDENT = ' '.repeat(19)

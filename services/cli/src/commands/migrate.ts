@@ -7,10 +7,10 @@ import type { Context } from '../context.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 
 export async function migrate(context: Context): Promise<ExitCode> {
-  const { output, settings } = context
+  const { output } = context
   const databases = await openDatabases(context, openLog(context.home))
   try {
-    const applied = await migrateDatabases(databases, settings)
+    const applied = await migrateDatabases(databases, context)
     if (output.json) output.data(JSON.stringify(applied))
     for (const name of applied) output.check('passed', 'applied', name)
     if (applied.length === 0)

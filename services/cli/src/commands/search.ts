@@ -1,6 +1,6 @@
 // `audit search`: what the log says of an agent, a person, a reason, a time; each record with how well it is proven.
 import type { Assurance } from '@baton/audit'
-import type { Finding } from '@baton/ledger'
+import type { EntryOperation, Finding } from '@baton/ledger'
 import { withAuditor } from '../auditor-client.ts'
 import type { AuditorClient } from '../auditor-client.ts'
 import type { Context } from '../context.ts'
@@ -52,6 +52,9 @@ export interface Hit {
   readonly decidedBy: string | null
   readonly byPerson: boolean
   readonly releaseId: string | null
+  readonly tenant: string
+  /** Where it is of what operators did. */
+  readonly operation: EntryOperation | null
   readonly cost: {
     readonly spentMicroUSD: number
     readonly promptTokens: number
@@ -85,8 +88,12 @@ const SHOWN = 50
 /** Rows of a file, at most: what is more is asked for by time. */
 const FILE_ROWS_MAX = 100_000
 
-/** Exit code 3 where something that was looked at was altered or is gone. */
-export async function search(context: Context, options: SearchOptions): Promise<ExitCode> {
+/** Exit code 3 where something that was looked at was altered or is gone. `show` draws what is found. */
+export async function search(
+  context: Context,
+  options: SearchOptions,
+  show: (hits: readonly Hit[]) => string = showHits,
+): Promise<ExitCode> {
   const { output } = context
   const { out, cursor } = options
   const limit = options.limit ?? (out === undefined ? SHOWN : FILE_ROWS_MAX)
@@ -137,7 +144,7 @@ export async function readHits(
   }
 }
 
-const show = (hits: readonly Hit[]): string =>
+const showHits = (hits: readonly Hit[]): string =>
   renderTable(
     [
       { title: 'TIME (UTC)' },

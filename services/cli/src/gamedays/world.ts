@@ -69,7 +69,7 @@ async function startWorld(
   const logger = openLog(home)
   const databases = await openDatabases(context, logger)
   closing.push(() => databases.stop())
-  await migrateDatabases(databases, context.settings)
+  await migrateDatabases(databases, context)
   const queue = await openQueue(context, { choice: day.withRedis ? 'redis' : 'none', logger })
   closing.push(() => queue.stop())
   const { redisUrl } = queue

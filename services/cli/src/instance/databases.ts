@@ -2,13 +2,14 @@
 import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { migrateAudit, openColdStore } from '@baton/audit'
+import { auditMigrations, migrateAudit, openColdStore } from '@baton/audit'
 import type { ColdStore, SealWatchSettings } from '@baton/audit'
 import { startPostgres } from '@baton/embedded'
+import { recordMigrations } from '@baton/engine'
 import type { Administrator } from '@baton/engine'
 import { BatonError, permanent, readTls, secureDatabaseUrls } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
-import { createPool, migrateStore } from '@baton/store'
+import { createPool, migrateStore, storeMigrations } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { openLog } from '../context.ts'
 import type { CliSettings, Context } from '../context.ts'
@@ -90,10 +91,30 @@ export async function openDatabases(context: Context, logger: Logger): Promise<D
 }
 
 /**
- * Brings them to the current schema; safe to run at every start. Answers the names of the migrations
+ * Brings them to the current schema, and has it recorded; safe to run at every start. Answers the names of the migrations
  * applied now. Throws BATON_MIGRATION_FAILED.
  */
 export async function migrateDatabases(
+  databases: Databases,
+  context: Context,
+): Promise<readonly string[]> {
+  const applied = await applyMigrations(databases, context.settings)
+  const store = await storeMigrations()
+  const migrations = [
+    ...store.map((one) => ({ ...one, name: `store/${one.name}` })),
+    ...(await auditMigrations()),
+  ]
+  const url = operationalAdminUrl(databases, context.settings)
+  const admin = createPool({ url, applicationName: 'baton-cli', connectionsMax: 1 })
+  try {
+    await recordMigrations(admin, administratorOf(context), migrations)
+  } finally {
+    await admin.end()
+  }
+  return applied
+}
+
+async function applyMigrations(
   { adminUrls, keys }: Databases,
   settings: CliSettings,
 ): Promise<readonly string[]> {

@@ -137,7 +137,7 @@ async function openStores(
 }
 
 const migrated = (context: Context) => async (databases: Databases) => {
-  const applied = await migrateDatabases(databases, context.settings)
+  const applied = await migrateDatabases(databases, context)
   const news = applied.length === 0 ? '' : `, ${applied.length} migrations applied`
   context.output.step('passed', 'database', `${databases.description}${news}`)
   return databases

@@ -60,9 +60,20 @@ type Content<Name extends FileName> = { readonly [Key in keyof (typeof FILES)[Na
 /** Everything that services and migrations need, by file. */
 export type Secrets = { readonly [Name in FileName]: Content<Name> }
 
+/** Passwords of roles that stand in other files, by the setting that overrules each. */
+type GivenPasswords =
+  | 'BATON_AUDIT_SEALER_PASSWORD'
+  | 'BATON_AUDIT_ARCHIVER_PASSWORD'
+  | 'BATON_AUDIT_ERASER_PASSWORD'
+
 /** Secrets that the environment gives; an absent or empty one is not given. */
 export type GivenSecrets = Readonly<
-  Partial<Record<keyof Content<'development'> | keyof Content<'roles'>, string | undefined>>
+  Partial<
+    Record<
+      keyof Content<'development'> | keyof Content<'roles'> | GivenPasswords,
+      string | undefined
+    >
+  >
 >
 
 export const secretsPath = (home: string, name: FileName): string =>
@@ -86,8 +97,25 @@ export async function ensureSecrets(
     files.map(([name, { content }]) => [name, content]),
   ) as unknown as Secrets
   const made = files.some(([name, file]) => name === 'development' && file.made)
-  const development = overruled(stored.development, given)
-  return { secrets: { ...stored, development, roles: overruled(stored.roles, given) }, made }
+  const { seals, archive, erasure } = stored
+  const secrets = {
+    ...stored,
+    development: overruled(stored.development, given),
+    roles: overruled(stored.roles, given),
+    seals: {
+      ...seals,
+      sealerPassword: given.BATON_AUDIT_SEALER_PASSWORD || seals.sealerPassword,
+    },
+    archive: {
+      ...archive,
+      archiverPassword: given.BATON_AUDIT_ARCHIVER_PASSWORD || archive.archiverPassword,
+    },
+    erasure: {
+      ...erasure,
+      eraserPassword: given.BATON_AUDIT_ERASER_PASSWORD || erasure.eraserPassword,
+    },
+  }
+  return { secrets, made }
 }
 
 const makeAll = (makers: Readonly<Record<string, () => string>>): Record<string, string> =>

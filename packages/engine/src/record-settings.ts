@@ -1,0 +1,93 @@
+// A process that begins with other people, keys or waivers than the one of its kind before it says so in the audit log.
+import { hash } from 'node:crypto'
+import { facts, taskIdOf } from '@baton/ledger'
+import type { OperationDetail, People } from '@baton/ledger'
+import type { KeyRing } from '@baton/protocol'
+import { codeOf, every } from '@baton/runtime'
+import type { Logger, Service } from '@baton/runtime'
+import { changeSettings, createPool, inTransaction } from '@baton/store'
+import type { Pool } from '@baton/store'
+import { recordOperation } from './record-operation.ts'
+
+/** What the record may say of a process's settings: public names and digests, never a secret. */
+export interface StartedWith {
+  /** The kind of process, for example `gateway`. */
+  readonly process: string
+  readonly details: readonly OperationDetail[]
+}
+
+/** Records them where they are others than before; answers whether they were. */
+export const recordSettings = (pool: Pool, { process, details }: StartedWith): Promise<boolean> =>
+  inTransaction(pool, async (db) => {
+    const sha256 = hash('sha256', JSON.stringify(details), 'buffer')
+    if (!(await changeSettings(db, { process, sha256 }))) return false
+    await recordOperation(db, {
+      event: 'SETTINGS_CHANGED',
+      actor: process,
+      by: process,
+      subject: process,
+      right: 'settings',
+      details,
+      about: { taskId: taskIdOf(`baton/settings/v1|${process}`) },
+    })
+    return true
+  })
+
+interface RecorderParts {
+  readonly databaseUrl: string
+  readonly startedWith: StartedWith
+  readonly logger: Logger
+}
+
+const AGAIN_MS = 1_000
+
+/** The same as a service: a process starts without its database, so it is tried until it is recorded. */
+export function recordingSettings({ databaseUrl, startedWith, logger }: RecorderParts): Service {
+  const applicationName = `baton-${startedWith.process}-settings`
+  const pool = createPool({ url: databaseUrl, applicationName, connectionsMax: 1 })
+  const tries = every({
+    name: 'settings-record',
+    everyMs: AGAIN_MS,
+    holdsProcess: false,
+    async run() {
+      const isChanged = await recordSettings(pool, startedWith)
+      if (isChanged) logger.info({ event: 'settings.recorded', process: startedWith.process })
+      return Infinity
+    },
+    failed: (error, failures) => {
+      if (failures === 1) logger.warn({ event: 'settings.unrecorded', code: codeOf(error) })
+    },
+  })
+  let stopped: Promise<void> | undefined
+  return {
+    name: tries.name,
+    start: () => tries.start(),
+    stop: () => (stopped ??= tries.stop().then(() => pool.end())),
+  }
+}
+
+/** Whose decisions count: each key with its person, roles and end. */
+export const peopleFacts = (people: People): readonly OperationDetail[] =>
+  facts(
+    'PERSON',
+    [...people].map(([keyId, { person, roles, untilMs }]) => {
+      const until = untilMs === undefined ? '' : `:${new Date(untilMs).toISOString()}`
+      return `${person}:${[...roles].toSorted().join('+')}:${keyId}${until}`
+    }),
+  )
+
+/** The keys that sign handoffs, by their names; nothing of their secrets. */
+export const signingKeyFacts = ({ keys }: KeyRing): readonly OperationDetail[] =>
+  facts(
+    'SIGNING_KEY',
+    [...keys].map(([id, { status }]) => `${id}:${status}`),
+  )
+
+/** What was allowed by name that is not allowed otherwise. */
+export const waiverFacts = (settings: object): readonly OperationDetail[] =>
+  facts(
+    'ALLOWED',
+    Object.entries(settings).flatMap(([name, value]) =>
+      name.includes('_ALLOW_') && value === true ? [name] : [],
+    ),
+  )
