@@ -81,10 +81,20 @@ export function tlsEnvironment(home: string, name: string): Readonly<Record<stri
 }
 
 /** What a command on this instance trusts and shows: what it was given, or else what the instance has for its operator. */
-export const asOperator = (settings: CliSettings, home: string): CliSettings =>
-  settings.BATON_TLS_CA_FILE === undefined && settings.BATON_TLS_CERT_FILE === undefined
-    ? { ...settings, ...tlsEnvironment(home, 'operator') }
-    : settings
+export function asOperator(settings: CliSettings, home: string): CliSettings {
+  const { BATON_TLS_CA_FILE: authority, BATON_TLS_CERT_FILE: certificate } = settings
+  const isGiven = (authority ?? certificate) !== undefined
+  const isOwn = authority === authorityFile(placeOf(home))
+  if (isGiven && !isOwn) return settings
+  // Those of the instance count as long as it has them.
+  return { ...settings, ...NO_FILES, ...tlsEnvironment(home, 'operator') }
+}
+
+const NO_FILES = {
+  BATON_TLS_CA_FILE: undefined,
+  BATON_TLS_CERT_FILE: undefined,
+  BATON_TLS_KEY_FILE: undefined,
+}
 
 /** Of one of the instance's own services. */
 export const urlOf = (home: string, port: number): string =>
