@@ -77,6 +77,7 @@ async function erase(by: RunningAuditor, subject: string, between?: () => Promis
   const receipt = (await answer.json()) as { segments: Record<string, number> }
   expect(receipt.segments).toMatchObject({ present: 0, missing: 0, mismatch: 0 })
   expect(receipt.segments['erased']).toBeGreaterThan(0)
+  for (const key of [lookup.first, lookup.second]) expect(await foundBy(key, subject)).toBe(0)
 }
 
 const person = (at: number): string => [...told.keys()][at] as string
@@ -101,13 +102,18 @@ const FIRST_STEP = () => ({
 })
 
 test('a plan made before a rotation erases after it, and a killed re-wrapping loses no key', async () => {
-  await erase(auditor, person(0), async () => {
+  await erase(auditor, person(3), async () => {
     await auditor.process.stop()
     await killedAfterFirstSet()
     const left = await under('wrapping_key_id')
     expect(left[idOf(wrapping.first)]).toBeGreaterThan(0)
     expect(left[idOf(wrapping.second)]).toBeGreaterThan(0)
     auditor = await fixture.startAuditor(FIRST_STEP())
+    // The plan is noted under the first key only, and by now the person stands under the second.
+    await eventually(async () => (await foundBy(lookup.second, person(3))) === 1, {
+      deadlineMs: 30_000,
+      describe: 'the person under the second lookup key',
+    })
   })
   expect(await verify(auditor)).toMatchObject(ALONE)
 })
@@ -231,6 +237,13 @@ test('people recorded before names were kept are found until they are seen again
   expect(await under('lookup_key_id')).toEqual({ [current]: before })
   expect(await verify(auditor)).toMatchObject(ALONE)
 })
+
+/** How many rows stand under this key and this person's name. */
+async function foundBy(key: string, subject: string): Promise<number | null> {
+  const text = 'select from vault.subject_key where lookup = $1'
+  const values = [lookupOf(key, subject)]
+  return (await fixture.vaultSuperuser.query({ text, values })).rowCount
+}
 
 const lookupOf = (key: string, subject: string): Buffer =>
   createHmac('sha256', Buffer.from(key, 'base64')).update(`subject/development/${subject}`).digest()
