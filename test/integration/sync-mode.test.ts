@@ -16,7 +16,7 @@ import { keys, stateBody } from './gateway-fixture.ts'
 import { answer, gate, openPipeline, recordingAgent } from './pipeline-fixture.ts'
 import type { Pipeline } from './pipeline-fixture.ts'
 
-const TOKEN = 'sync-token-of-the-test'
+const TOKEN = 'p7Qw2LkV9sZx4Rb8Tn3Hc6Jd1Fg5Ym0A'
 const logger = createLogger({ service: 'gateway', destination: { write: () => undefined } })
 
 /** A queue that is away: what is executed came by a call. */
