@@ -44,7 +44,8 @@ const ATTEMPTS_MAX = 3
 export function createChannels(options: ChannelOptions): Channels {
   const { databaseUrl } = options
   let keyRing = options.keyRing
-  let sender = createSender({ databaseUrl, keyRing, attemptsMax: ATTEMPTS_MAX })
+  const own = { databaseUrl, attemptsMax: ATTEMPTS_MAX, sendsCritical: true }
+  let sender = createSender({ ...own, keyRing })
   const retired: Sender[] = []
   const forger = createSender({
     databaseUrl,
@@ -85,7 +86,7 @@ export function createChannels(options: ChannelOptions): Channels {
     useKeys(next) {
       keyRing = next
       retired.push(sender)
-      sender = createSender({ databaseUrl, keyRing, attemptsMax: ATTEMPTS_MAX })
+      sender = createSender({ ...own, keyRing })
     },
     async close() {
       const senders = [sender, forger, ...retired]

@@ -8,6 +8,7 @@ const OPERATORS = ['driver', 'reviewer-1', 'reviewer-2'] as const
 type Operator = (typeof OPERATORS)[number]
 const SCOPES = [
   'handoffs:send',
+  'handoffs:send-critical',
   'handoffs:read',
   'handoffs:return',
   'handoffs:cancel',

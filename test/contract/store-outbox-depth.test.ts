@@ -11,7 +11,7 @@ import { newHandoff, openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
 const seconds = (about: number) => expect.closeTo(about, -1)
-const BOUNDS = { queueMax: 100, tenantMax: 100 }
+const BOUNDS = { queueMax: 100, criticalMax: 100, tenantMax: 100 }
 const asked = (...queues: string[]) => queues.map((queue) => ({ queue, tenant: null }))
 
 let store: StoreFixture
@@ -49,10 +49,24 @@ it('is told for all and for each queue', async () => {
 
 it('is counted no further than asked', async () => {
   expect(await outboxDepth(store.pool, 3)).toMatchObject({ depth: 4 })
-  const bounds = { queueMax: 3, tenantMax: 4 }
+  const bounds = { queueMax: 3, criticalMax: 2, tenantMax: 4 }
   expect(await outboxQueueDepths(store.pool, asked('reviewer'), bounds)).toMatchObject([
     { depth: 4, tenantDepth: 5 },
   ])
+})
+
+it('tells what is of priority 0 of a tenant and agent type, counted no further than asked', async () => {
+  const [none] = await outboxQueueDepths(store.pool, asked('archivist'), BOUNDS)
+  expect(none).toMatchObject({ depth: 1, criticalDepth: 0 })
+  await store.rows(`update outbox set priority = 0 where queue = 'reviewer'`)
+  const [all, other] = await outboxQueueDepths(store.pool, asked('reviewer', 'archivist'), BOUNDS)
+  expect(all?.criticalDepth).toBe(all?.depth)
+  expect(other).toMatchObject({ depth: 1, criticalDepth: 0 })
+  const bounds = { ...BOUNDS, criticalMax: 2 }
+  expect(await outboxQueueDepths(store.pool, asked('reviewer'), bounds)).toMatchObject([
+    { criticalDepth: 2 },
+  ])
+  await store.rows(`update outbox set priority = 2 where queue = 'reviewer'`)
 })
 
 it('names as hosted what a worker was seen to host within 30 seconds', async () => {

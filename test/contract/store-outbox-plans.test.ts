@@ -65,7 +65,7 @@ it.each<[string, (db: Database) => Promise<unknown>]>([
   ['the classes of its agent types', (db) => listClassesOf(db, ['acme/reader', 'acme/nobody'])],
   [
     'how much of it waits, and for how long',
-    (db) => outboxQueueDepths(db, [OF_ACME], { queueMax: 100, tenantMax: 100 }),
+    (db) => outboxQueueDepths(db, [OF_ACME], { queueMax: 100, criticalMax: 100, tenantMax: 100 }),
   ],
   ['a claim', (db) => claimOutbox(db, [{ ...OF_ACME, priority: 2, afterSeq: 0, limit: 200 }])],
 ])('%s', async (_, work) => {

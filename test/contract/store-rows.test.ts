@@ -257,11 +257,17 @@ const STATEMENTS: readonly (readonly [string, Read, Readonly<Record<string, stri
   ['outbox_depth', (db) => outboxDepth(db), DEPTH],
   [
     'outbox_queue_depths',
-    (db) => outboxQueueDepths(db, [{ queue: 'a', tenant: null }], { queueMax: 1, tenantMax: 1 }),
+    (db) =>
+      outboxQueueDepths(db, [{ queue: 'a', tenant: null }], {
+        queueMax: 1,
+        criticalMax: 1,
+        tenantMax: 1,
+      }),
     {
       ...DEPTH,
       queue: 'string',
       tenant: 'string',
+      criticalDepth: 'number',
       tenantDepth: 'number',
       hosted: 'boolean',
     } satisfies Answer<RowOf<typeof outboxQueueDepths>>,

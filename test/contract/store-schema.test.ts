@@ -203,7 +203,7 @@ describe('on tables with thousands of rows no hot statement reads a whole table'
   const gated: Record<string, string> = { expire: 'outbox', 'end canceled': 'outbox' }
   const set = () => Array.from({ length: SET }, () => newHandoff())
   const ofAnybody = (queue: string) => ({ queue, tenant: null })
-  const DEPTHS = { queueMax: 100, tenantMax: 400 }
+  const DEPTHS = { queueMax: 100, criticalMax: 100, tenantMax: 400 }
   const CHANGE = { reason: 'X', details: '[]', costMicroUSD: 0, delayMs: 1, returned: true }
 
   it.each<[string, (db: Database) => Promise<unknown>]>([

@@ -6,6 +6,7 @@ import type { System } from '@baton/testkit'
 
 export function createDriver(system: System): Sender {
   return createSender({
+    sendsCritical: true,
     databaseUrl: system.databaseUrl,
     keyRing: parseSigningKeys(system.env['BATON_SIGNING_KEYS'] ?? ''),
   })

@@ -1,7 +1,7 @@
 // Bad input, wrong tokens, overload and an unsafe database are refused with what to do about it.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { eventually, fetchAfresh, openCrowd } from '@baton/testkit'
+import { askBesideCrowd, eventually, fetchAfresh, openCrowd } from '@baton/testkit'
 import { ARCHIVE_TOKEN, createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
 
@@ -117,6 +117,24 @@ describe('refusals', () => {
     })
     crowd.close()
   })
+
+  test.runIf(process.platform === 'linux')(
+    '600 idle sockets of one address, but nobody else, neither readers nor probes',
+    async () => {
+      const { url, process: service } = auditor
+      const port = /"event":"ops.listening".*?"port":(\d+)/.exec(service.output())?.[1]
+      const ops = `http://127.0.0.1:${port}`
+      for (const crowded of [url, ops]) {
+        const { statuses, fastestMs } = await askBesideCrowd(crowded, {
+          [`${url}/healthz`]: {},
+          [`${ops}/healthz`]: {},
+          [`${ops}/readyz`]: {},
+        })
+        expect([...statuses]).toEqual([200])
+        expect(Math.max(...fastestMs)).toBeLessThan(100)
+      }
+    },
+  )
 
   test('a database that could lose an acknowledged record', async () => {
     const { audit } = fixture.databases

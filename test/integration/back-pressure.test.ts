@@ -16,6 +16,7 @@ afterAll(() => pipeline.close())
 
 it('refuses above the bound, takes priority 0 and next handoffs, and takes all again once there is room', async () => {
   const sender = createSender({
+    sendsCritical: true,
     databaseUrl: pipeline.system.databaseUrl,
     keyRing: parseSigningKeys(pipeline.system.env['BATON_SIGNING_KEYS'] ?? ''),
     outboxMax: 20,
@@ -58,12 +59,25 @@ it('refuses above the bound, takes priority 0 and next handoffs, and takes all a
   await sender.close()
 })
 
+it('sends with priority 0 only where it was made for that', async () => {
+  const careful = pipeline.sender
+  const refused = { kind: 'permanent', code: 'BATON_PRIORITY_REFUSED' }
+  await expect(careful.send(newTask(), 'last', { priority: 0 })).rejects.toMatchObject(refused)
+  await expect(
+    inTransaction(pipeline.pool, (transaction) =>
+      careful.sendIn(transaction, newTask(), { agentType: 'last', constraints: { priority: 0 } }),
+    ),
+  ).rejects.toMatchObject(refused)
+  expect(await careful.send(newTask(), 'last', { priority: 1 })).toMatchObject({ duplicate: false })
+})
+
 it('refuses while the oldest of this agent type has waited too long, however few wait', async () => {
   const row = `insert into outbox (handoff_id, task_id, publish_attempt, queue, priority, sha256, bytes, traceparent, created_at)
     values ($1, $1, 1, 'elsewhere', 2, '', 1, '', now() - interval '31 seconds')`
   const id = randomUUID()
   await pipeline.rows(row, [id])
   const sender = createSender({
+    sendsCritical: true,
     databaseUrl: pipeline.system.databaseUrl,
     keyRing: parseSigningKeys(pipeline.system.env['BATON_SIGNING_KEYS'] ?? ''),
   })

@@ -29,6 +29,7 @@ export const keyRing = createKeyRing({
 
 export const keys = {
   sender: createApiKey({ scopes: 'handoffs:send' }),
+  critical: createApiKey({ scopes: 'handoffs:send+handoffs:send-critical' }),
   reader: createApiKey({ scopes: 'handoffs:read' }),
   operator: createApiKey({ scopes: 'handoffs:send+handoffs:read+metrics:read' }),
   steerer: createApiKey({ scopes: 'approvals:decide+handoffs:cancel', operator: 'ann' }),

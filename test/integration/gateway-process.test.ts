@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createHttpClient } from '@baton/http/client'
 import { readTls } from '@baton/runtime'
 import {
+  askBesideCrowd,
   createTestAuthority,
   eventually,
   fetchAfresh,
@@ -94,6 +95,29 @@ it('answers probes on a port of their own', async () => {
   fixture.auditor.down = false
   await service.kill()
 })
+
+it.runIf(process.platform === 'linux')(
+  '600 idle sockets of one address keep nobody else waiting, neither callers nor probes',
+  async () => {
+    const BATON_API_KEYS = keys.operator.entry
+    const service = await spawnService({ main: MAIN, env: settings({ BATON_API_KEYS }) })
+    const url = /"url":"(http:\/\/127\.0\.0\.1:\d+)"/.exec(service.output())?.[1] ?? ''
+    const port = /"event":"ops.listening".*?"port":(\d+)/.exec(service.output())?.[1]
+    const ops = `http://127.0.0.1:${port}`
+    const authorization = `Bearer ${keys.operator.key}`
+    for (const crowded of [url, ops]) {
+      const { statuses, fastestMs } = await askBesideCrowd(crowded, {
+        [`${url}/v2/tasks`]: { authorization },
+        [`${url}/healthz`]: {},
+        [`${ops}/healthz`]: {},
+        [`${ops}/readyz`]: {},
+      })
+      expect([...statuses]).toEqual([200])
+      expect(Math.max(...fastestMs)).toBeLessThan(100)
+    }
+    await service.kill()
+  },
+)
 
 it('says everything that is wrong with its settings, and no secret', async () => {
   const wrong = settings({ BATON_GATEWAY_PORT: 'http', BATON_AUDIT_READ_TOKEN: '' })

@@ -153,7 +153,11 @@ it('answers 503 with Retry-After while the database is away', async () => {
   const url = new URL(fixture.databaseUrl)
   url.port = '1'
   const cutOff = fixture.another({}, url.href)
-  const response = await post(cutOff, stateBody({}, { constraints: { priority: 0 } }))
+  const response = await post(
+    cutOff,
+    stateBody({}, { constraints: { priority: 0 } }),
+    keys.critical,
+  )
   expect(response.json()).toMatchObject({ status: 503, code: 'BATON_DATABASE_UNAVAILABLE' })
   expect(response.headers['retry-after']).toBe('1')
   expect(response.body).not.toContain(url.host)

@@ -23,7 +23,7 @@ const PROFILES = {
 
 const apiKeys = {
   client: createApiKey({
-    scopes: 'handoffs:send+handoffs:read+approvals:decide',
+    scopes: 'handoffs:send+handoffs:send-critical+handoffs:read+approvals:decide',
     operator: 'client',
   }),
   approver: createApiKey({ scopes: 'handoffs:read+approvals:decide', operator: 'ann' }),

@@ -15,7 +15,7 @@ beforeEach(async () => void (await rows('delete from outbox')))
 const sendTo = (
   targetAgentType: string,
   { gateway = fixture.gateway, priority = 2 }: SendOptions = {},
-) => post(gateway, stateBody({}, { targetAgentType, constraints: { priority } }))
+) => post(gateway, stateBody({}, { targetAgentType, constraints: { priority } }), keys.critical)
 
 interface SendOptions {
   readonly gateway?: GatewayFixture['gateway']
@@ -82,19 +82,36 @@ it('tells a sender to wait where a receiver hosts the type but is behind', async
   })
 })
 
-it('takes priority 0 above the bound of a type, until twice as much waits', async () => {
-  const gateway = fixture.another({ outboxMax: 100 })
+it('takes priority 0 above the bound of a type, until as many of its own wait as may', async () => {
+  const bounds = { outboxMax: 100, outboxCriticalMax: 3 }
   await waiting(['urgent'], 101, 60)
-  expect((await sendTo('urgent', { gateway })).statusCode).toBe(429)
-  expect((await sendTo('urgent', { gateway, priority: 0 })).statusCode).toBe(202)
-  await waiting(['urgent'], 99)
-  const full = fixture.another({ outboxMax: 100 })
+  expect((await sendTo('urgent', { gateway: fixture.another(bounds) })).statusCode).toBe(429)
+  for (let nth = 0; nth < 3; nth += 1) {
+    const gateway = fixture.another(bounds)
+    expect((await sendTo('urgent', { gateway, priority: 0 })).statusCode).toBe(202)
+  }
+  const full = fixture.another(bounds)
   const refused = await sendTo('urgent', { gateway: full, priority: 0 })
   expect(refused.statusCode).toBe(429)
-  expect(refused.json().detail).toMatch(
-    /^201 handoffs wait for agent type "urgent", the oldest for 6\d s/,
-  )
+  expect(refused.json()).toMatchObject({
+    code: 'BATON_OUTBOX_FULL',
+    detail: '3 handoffs of priority 0 wait for agent type "urgent", and no more may',
+  })
   expect((await sendTo('calm', { gateway: full, priority: 0 })).statusCode).toBe(202)
+})
+
+it('takes priority 0 only of a key with the scope for it', async () => {
+  const body = stateBody({}, { targetAgentType: 'calmer', constraints: { priority: 0 } })
+  const refused = await post(fixture.gateway, body)
+  expectProblem(refused)
+  expect(refused.json()).toMatchObject({
+    status: 403,
+    code: 'BATON_PRIORITY_REFUSED',
+    fix: expect.stringContaining('handoffs:send-critical'),
+  })
+  expect((await rows(`select from handoff where to_agent = 'calmer'`)).rows).toEqual([])
+  const calm = stateBody({}, { targetAgentType: 'calmer', constraints: { priority: 1 } })
+  expect((await post(fixture.gateway, calm)).statusCode).toBe(202)
 })
 
 it('bounds the whole however many types a flood names, and still takes what a live receiver hosts', async () => {

@@ -27,7 +27,13 @@ function bound() {
       world.now += world.tookMs
       if (world.down) throw new Error('no database')
       const tenantDepth = world.tenant
-      const empty = { depth: 0, oldestAgeSeconds: 0, hosted: false, tenantDepth }
+      const empty = {
+        depth: 0,
+        criticalDepth: 0,
+        oldestAgeSeconds: 0,
+        hosted: false,
+        tenantDepth,
+      }
       return asked.map(({ queue, tenant }) => ({
         queue,
         tenant: tenant ?? 'default',
@@ -64,8 +70,9 @@ describe('what one agent type may have waiting', () => {
     [{ depth: DEPTH_MAX, oldestAgeSeconds: 30 }, [0, 2]],
     [{ depth: DEPTH_MAX + 1, oldestAgeSeconds: 0 }, [0]],
     [{ depth: 1, oldestAgeSeconds: 30.1 }, [0]],
-    [{ depth: 2 * DEPTH_MAX, oldestAgeSeconds: 30.1 }, [0]],
-    [{ depth: 2 * DEPTH_MAX + 1, oldestAgeSeconds: 0 }, []],
+    [{ depth: DEPTH_MAX + 1, criticalDepth: 999, oldestAgeSeconds: 30.1 }, [0]],
+    [{ depth: 1_000, criticalDepth: 1_000, oldestAgeSeconds: 0 }, [2]],
+    [{ depth: DEPTH_MAX + 1, criticalDepth: 1_000, oldestAgeSeconds: 0 }, []],
   ])('%o takes the priorities %j, hosted or not', async (queue, priorities) => {
     expect(await taken(queue)).toEqual(priorities)
     expect(await taken({ ...queue, hosted: true })).toEqual(priorities)

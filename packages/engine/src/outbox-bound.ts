@@ -17,6 +17,8 @@ export interface RoomFor {
 export type RequireRoom = (handoff: RoomFor) => Promise<void>
 
 interface OutboxLimits {
+  /** Handoffs of priority 0 of one tenant that may wait for one agent type; 1,000 where it is left out. */
+  readonly criticalMax?: number | undefined
   /** Handoffs of one tenant that may wait for one agent type. */
   readonly depthMax: number
   /** Handoffs of one tenant that may wait in all; four times as many as for one agent type where it is left out. */
@@ -38,10 +40,15 @@ interface OutboxBoundDeps extends OutboxLimits {
 }
 
 /** The defaults of the limits. */
-export const OUTBOX_BOUNDS = { depthMax: 50_000, tenantMax: 200_000, ageMaxMs: 30_000 } as const
+export const OUTBOX_BOUNDS = {
+  depthMax: 50_000,
+  criticalMax: 1_000,
+  tenantMax: 200_000,
+  ageMaxMs: 30_000,
+} as const
 
 const CRITICAL = 0
-/** Priority 0 passes every limit of age, and this many times every limit of depth. */
+/** Priority 0 has a bound of its own for each agent type, and this many times that of the tenant. */
 const CRITICAL_TIMES = 2
 /** A tenant has this many times what it may have for one agent type, where nothing else is said. */
 const TENANT_TIMES = 4
@@ -51,8 +58,9 @@ const RESERVED = 1_000
 /** Returns the check that every sender makes before it stores anything. */
 export function createOutboxBound(deps: OutboxBoundDeps): RequireRoom {
   const { depthMax, ageMaxMs, tenantMax = TENANT_TIMES * depthMax } = deps
-  const limits = { depthMax, ageMaxMs, tenantMax }
-  const readings = createReadings({ ...deps, tenantMax })
+  const { criticalMax = OUTBOX_BOUNDS.criticalMax } = deps
+  const limits = { depthMax, ageMaxMs, tenantMax, criticalMax }
+  const readings = createReadings({ ...deps, tenantMax, criticalMax })
   return async ({ agentType, tenant, priority }) => {
     const reading = await readings.of({ queue: agentType, tenant })
     const refusal = reading === undefined ? undefined : whyNot(reading, { priority, limits })
@@ -60,22 +68,25 @@ export function createOutboxBound(deps: OutboxBoundDeps): RequireRoom {
   }
 }
 
+type Bounds = { readonly [Limit in keyof OutboxLimits]: NonNullable<OutboxLimits[Limit]> }
+
 interface Asked {
   readonly priority: number
-  readonly limits: OutboxLimits & { readonly tenantMax: number }
+  readonly limits: Required<Bounds>
 }
 
 /**
  * Why a handoff must wait; undefined where there is room. Each tenant answers for itself, and of its agent types each for itself,
  * so that one which is mistyped, stuck or flooded delays no other. What a tenant has in all is bounded too, for a flood may name any
- * number of types; but a type that a live receiver hosts keeps a reserve which no flood to others can take. So at most
- * 2 * tenantMax rows of a tenant wait, and 1,000 more for each hosted type.
+ * number of types; but a type that a live receiver hosts keeps a reserve which no flood to others can take. Priority 0 waits for
+ * no room of others, only for its own. So at most 2 * tenantMax rows of a tenant wait, and 1,000 more for each hosted type.
  */
 function whyNot(queue: QueueDepth, { priority, limits }: Asked): BatonError | undefined {
   const isCritical = priority === CRITICAL
   const times = isCritical ? CRITICAL_TIMES : 1
+  if (isCritical && queue.criticalDepth >= limits.criticalMax) return criticalFull(queue)
   const isOld = queue.depth > 0 && queue.oldestAgeSeconds * 1_000 > limits.ageMaxMs
-  if (queue.depth > limits.depthMax * times || (isOld && !isCritical)) return queueFull(queue)
+  if (!isCritical && (queue.depth > limits.depthMax || isOld)) return queueFull(queue)
   const isReserved = queue.hosted && queue.depth <= Math.min(RESERVED, limits.depthMax)
   const tenantMax = limits.tenantMax * times
   return queue.tenantDepth > tenantMax && !isReserved ? tenantFull(queue, tenantMax) : undefined
@@ -96,6 +107,12 @@ function queueFull({ queue, tenant, depth, oldestAgeSeconds, hosted }: QueueDept
     'Start a receiver that hosts it, or cancel what waits for it, and send again. If the name is a mistake, send to the right one.',
   )
 }
+
+const criticalFull = ({ queue, criticalDepth }: QueueDepth): BatonError =>
+  full(
+    `${criticalDepth} handoffs of priority 0 wait for agent type ${JSON.stringify(queue)}, and no more may`,
+    'Send it again in a while, or with another priority. Start receivers that host the type if it lasts.',
+  )
 
 function tenantFull({ queue, tenant, hosted }: QueueDepth, tenantMax: number): BatonError {
   const detail = `more than ${tenantMax} handoffs of tenant ${tenant} wait in all`
@@ -123,6 +140,7 @@ interface Timed<Value> {
 
 interface ReadingsDeps extends OutboxBoundDeps {
   readonly tenantMax: number
+  readonly criticalMax: number
 }
 
 const nameOf = ({ queue, tenant }: AskedQueue): string => `${tenant ?? ''} ${queue}`
@@ -133,9 +151,10 @@ const nameOf = ({ queue, tenant }: AskedQueue): string => `${tenant ?? ''} ${que
  * undefined, and the send itself tells why.
  */
 function createReadings(deps: ReadingsDeps) {
-  const { depthMax, tenantMax, metrics, now = () => performance.now() } = deps
+  const { depthMax, criticalMax, tenantMax, metrics, now = () => performance.now() } = deps
   const countMax = {
-    queueMax: depthMax * CRITICAL_TIMES,
+    queueMax: depthMax,
+    criticalMax,
     tenantMax: tenantMax * CRITICAL_TIMES,
   }
   const asked = new Map<string, AskedQueue>()

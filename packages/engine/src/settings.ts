@@ -42,7 +42,13 @@ export const OUTBOX_SETTINGS = {
     min: 1,
     max: 50_000,
     default: OUTBOX_BOUNDS.depthMax,
-    help: 'Handoffs of one tenant waiting for a relay per agent type; above it only priority 0 is taken, to twice as many.',
+    help: 'Handoffs of one tenant waiting for a relay per agent type; above it only priority 0 is taken.',
+  }),
+  BATON_OUTBOX_CRITICAL_MAX: integer({
+    min: 0,
+    max: 50_000,
+    default: OUTBOX_BOUNDS.criticalMax,
+    help: 'Of them of priority 0, which passes the other bounds of an agent type; 0 takes none.',
   }),
   BATON_OUTBOX_TENANT_MAX: integer({
     min: 1,

@@ -54,6 +54,13 @@ export interface SenderOptions {
   readonly outboxMax?: number
   /** Handoffs of its tenant that may wait for a relay in all; four times as many by default. */
   readonly outboxTenantMax?: number | undefined
+  /**
+   * Whether it may send with priority 0 (critical), which passes the bounds of an agent type until `outboxCriticalMax` of its kind wait
+   * for it; BATON_PRIORITY_REFUSED by default.
+   */
+  readonly sendsCritical?: boolean | undefined
+  /** Handoffs of priority 0 that may wait for one agent type; 1,000 by default. */
+  readonly outboxCriticalMax?: number | undefined
   /** How far a task may fan out: 8 fan-outs within one another and 1,000 branches at once by default. */
   readonly fanOuts?: FanOutBounds | undefined
   /** How long the oldest of them may wait; 30 s by default. */
@@ -91,8 +98,8 @@ export interface Sender {
    * Builds, signs and durably sends a handoff (I1); concurrent calls share a commit.
    * Throws permanent errors with a fix (invalid state, conflict, budget mismatch, ended task) and
    * transient ones while the database does not answer or too much waits for this agent type
-   * (BATON_OUTBOX_FULL; priority 0 passes until twice as much waits); repeating with the same
-   * handoffId is safe.
+   * (BATON_OUTBOX_FULL); repeating with the same handoffId is safe. Priority 0 has a bound of its own, and is
+   * refused (BATON_PRIORITY_REFUSED) where `sendsCritical` does not allow it.
    */
   send(
     agentState: AgentState,
@@ -145,15 +152,27 @@ export interface SendTarget {
   readonly summary?: WrittenSummary | undefined
 }
 
-const roomIn = (pool: Pool, options: SenderOptions, metrics: Metrics): RequireRoom =>
-  createOutboxBound({
+function roomIn(pool: Pool, options: SenderOptions, metrics: Metrics): RequireRoom {
+  const requireRoom = createOutboxBound({
     readDepth: (countMax) => outboxDepth(pool, countMax),
     readQueueDepths: (queues, countMax) => outboxQueueDepths(pool, queues, countMax),
     depthMax: options.outboxMax ?? OUTBOX_BOUNDS.depthMax,
+    criticalMax: options.outboxCriticalMax,
     tenantMax: options.outboxTenantMax,
     ageMaxMs: options.outboxAgeMaxMs ?? OUTBOX_BOUNDS.ageMaxMs,
     metrics,
   })
+  return async (handoff) => {
+    if (handoff.priority === 0 && options.sendsCritical !== true) throw PRIORITY_REFUSED
+    await requireRoom(handoff)
+  }
+}
+
+const PRIORITY_REFUSED = permanent(
+  'BATON_PRIORITY_REFUSED',
+  'this sender may not send with priority 0, which passes bounds that hold for others',
+  { fix: 'Send with priority 1; or give the sender sendsCritical (BATON_SENDER_CRITICAL).' },
+)
 
 export function createSender(options: SenderOptions): Sender {
   const { keyRing, attemptsMax = 3, connectionsMax = 4, metrics = createMetrics() } = options

@@ -34,6 +34,8 @@ export interface QueueDepth extends OutboxDepth {
   readonly queue: string
   readonly tenant: string
   readonly hosted: boolean
+  /** How much of it is of priority 0. */
+  readonly criticalDepth: number
   /** How much of that tenant's waits in all. */
   readonly tenantDepth: number
 }
@@ -193,6 +195,8 @@ with asked as materialized (
 )
 select asked.queue, asked.tenant, sender.depth as "tenantDepth",
   (select count(*) from (select from outbox o where o.tenant = asked.tenant and o.queue = asked.queue limit $3) counted) as depth,
+  (select count(*) from (select from outbox o where o.tenant = asked.tenant and o.queue = asked.queue and o.priority = 0 limit $5) counted)
+    as "criticalDepth",
   coalesce((select extract(epoch from clock_timestamp() - min(first.created_at))::float8
     from unnest('{0,1,2,3}'::smallint[]) as priority_class(priority) cross join lateral (
       select o.created_at from outbox o
@@ -211,6 +215,8 @@ export interface AskedQueue {
 /** How far to count what waits for one agent type, and of one tenant. */
 export interface CountBounds {
   readonly queueMax: number
+  /** The same of priority 0 alone. */
+  readonly criticalMax: number
   readonly tenantMax: number
 }
 
@@ -218,7 +224,7 @@ export interface CountBounds {
 export function outboxQueueDepths(
   db: Database,
   asked: readonly AskedQueue[],
-  { queueMax, tenantMax }: CountBounds,
+  { queueMax, criticalMax, tenantMax }: CountBounds,
 ): Promise<QueueDepth[]> {
   const queues = asked.map(({ queue }) => queue)
   const tenants = asked.map(({ tenant }) => tenant)
@@ -227,6 +233,7 @@ export function outboxQueueDepths(
     tenants,
     queueMax + 1,
     tenantMax + 1,
+    criticalMax,
   ])
 }
 

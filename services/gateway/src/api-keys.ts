@@ -10,6 +10,8 @@ import type { StoredApiKey } from '@baton/store'
 
 const SCOPES = [
   'handoffs:send',
+  /** Send with priority 0, which has a bound of its own; beside `handoffs:send`. */
+  'handoffs:send-critical',
   'handoffs:read',
   /** Take returns and rollbacks of one's agents, send revisions. */
   'handoffs:return',

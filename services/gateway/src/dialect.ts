@@ -6,6 +6,7 @@ import type { ProblemError } from '@baton/http/server'
 import type { Logger } from '@baton/runtime'
 import { keyOf } from './acting.ts'
 import type { Identified } from './api-keys.ts'
+import { requireOwnPriority } from './own-priority.ts'
 import { parseStrictly } from './request-body.ts'
 import { requireScope } from './request-context.ts'
 import type { Submission } from './submission.ts'
@@ -84,6 +85,7 @@ async function send(
 ): Promise<Submitted> {
   const submission = await dialect.toSubmission(request)
   const { agentType, priority } = submission
+  requireOwnPriority(keyOf(request), priority)
   await requireRoom({ agentType, priority, tenant: keyOf(request).tenant })
   const submitted = await submitter.submit(submission, dialect.requestKey?.(request))
   const { handoffId, taskId, traceparent, repeated } = submitted

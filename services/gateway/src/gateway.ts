@@ -133,6 +133,8 @@ export interface GatewayOptions {
     readonly connectionsPerAddressMax: number
     /** Handoffs of one tenant and agent type that may wait for a relay. */
     readonly outboxMax: number
+    /** Of them, those of priority 0; 1,000 by default. */
+    readonly outboxCriticalMax?: number | undefined
     /** The same of one tenant in all; four times as many by default. */
     readonly outboxTenantMax?: number | undefined
     /** How long the oldest of them may wait. */
@@ -400,6 +402,7 @@ function sendingOf({ options, pool, shares, ...others }: SendingParts): Sending 
     readDepth: (countMax) => outboxDepth(pool, countMax),
     readQueueDepths: (queues, countMax) => outboxQueueDepths(pool, queues, countMax),
     depthMax: limits.outboxMax,
+    criticalMax: limits.outboxCriticalMax,
     tenantMax: limits.outboxTenantMax,
     ageMaxMs: limits.outboxAgeMaxMs,
     metrics,

@@ -35,6 +35,7 @@ import {
 } from './operation.ts'
 import type { ById } from './operation.ts'
 import { requireOwnAgents } from './own-agents.ts'
+import { requireOwnPriority } from './own-priority.ts'
 import { scopeMissing } from './request-context.ts'
 import { readRevision } from './revision.ts'
 import { showNotification } from './views.ts'
@@ -248,6 +249,7 @@ async function resume(
     requireOwnAgents(key, standing.fromAgent)
     const { targetAgentType = standing.agentType, constraints } = change
     const priority = constraints?.priority ?? standing.priority
+    requireOwnPriority(key, constraints?.priority)
     await options.requireRoom({ agentType: targetAgentType, priority, tenant })
   }
   const sent = await inBody(placeInState, () =>

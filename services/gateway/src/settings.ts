@@ -230,6 +230,7 @@ export const readLimits = (
   connectionsMax: settings.BATON_GATEWAY_CONNECTIONS_MAX,
   connectionsPerAddressMax: settings.BATON_GATEWAY_CONNECTIONS_PER_ADDRESS_MAX,
   outboxMax: settings.BATON_OUTBOX_MAX,
+  outboxCriticalMax: settings.BATON_OUTBOX_CRITICAL_MAX,
   outboxTenantMax: settings.BATON_OUTBOX_TENANT_MAX,
   outboxAgeMaxMs: settings.BATON_OUTBOX_AGE_MAX_MS,
   readers: {

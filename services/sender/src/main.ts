@@ -27,6 +27,8 @@ await runProcess('sender', {
       summariser,
       compression: readCompression(settings),
       outboxMax: settings.BATON_OUTBOX_MAX,
+      sendsCritical: settings.BATON_SENDER_CRITICAL,
+      outboxCriticalMax: settings.BATON_OUTBOX_CRITICAL_MAX,
       outboxTenantMax: settings.BATON_OUTBOX_TENANT_MAX,
       outboxAgeMaxMs: settings.BATON_OUTBOX_AGE_MAX_MS,
       metrics,

@@ -1,5 +1,5 @@
 // What a sender process is told.
-import { integer, OPS_SETTINGS, PROCESS_SETTINGS } from '@baton/runtime'
+import { flag, integer, OPS_SETTINGS, PROCESS_SETTINGS } from '@baton/runtime'
 import {
   COMPRESSION_SETTINGS,
   FAN_OUT_SETTINGS,
@@ -24,6 +24,10 @@ export const SENDER_SETTINGS = {
   ...TENANT_SETTINGS,
   ...PROCESS_SETTINGS,
   ...OPS_SETTINGS,
+  BATON_SENDER_CRITICAL: flag({
+    default: false,
+    help: 'Whether what it reads may have priority 0, which has a bound of its own.',
+  }),
   BATON_SENDER_UNDER_WAY_MAX: integer({
     min: 1,
     max: 10_000,

@@ -163,7 +163,7 @@ async function diagnoseOutbox({ pool }: OpenedDatabases): Promise<Diagnosis> {
   const { depth, oldestAgeSeconds } = await outboxDepth(pool)
   const classes = await listPriorityClasses(pool)
   const asked = new Map(classes.map((one) => [`${one.tenant} ${one.queue}`, one]))
-  const bounds = { queueMax: QUEUE_MAX, tenantMax: TENANT_MAX }
+  const bounds = { queueMax: QUEUE_MAX, criticalMax: QUEUE_MAX, tenantMax: TENANT_MAX }
   const queues = await outboxQueueDepths(pool, [...asked.values()], bounds)
   const deep = namesOf(
     queues.filter((one) => one.depth > QUEUE_MAX || one.tenantDepth > TENANT_MAX),

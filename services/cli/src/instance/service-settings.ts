@@ -209,7 +209,7 @@ const REVIEWER =
 
 /** What each person may do at the gateway. */
 const SCOPES_OF: Readonly<Record<Person, string>> = {
-  operator: `handoffs:send+handoffs:return+handoffs:cancel+executions:claim+metrics:read+${REVIEWER}`,
+  operator: `handoffs:send+handoffs:send-critical+handoffs:return+handoffs:cancel+executions:claim+metrics:read+${REVIEWER}`,
   'reviewer-1': REVIEWER,
   'reviewer-2': REVIEWER,
 }

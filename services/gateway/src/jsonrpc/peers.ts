@@ -91,7 +91,8 @@ const keyOfPeer = ({ name, inboundSha256 }: KnownPeer): ApiKey[] =>
           id: `peer ${name}`,
           operator: operatorOfPeer(name),
           tenant: DEFAULT_TENANT,
-          scopes: new Set(['handoffs:send']),
+          // Each is named by whoever runs this gateway, and urgent is a word of their protocol.
+          scopes: new Set(['handoffs:send', 'handoffs:send-critical']),
           sha256: Buffer.from(inboundSha256, 'hex'),
           expiresAtMs: undefined,
         },

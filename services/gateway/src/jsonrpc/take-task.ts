@@ -11,6 +11,7 @@ import type { Logger } from '@baton/runtime'
 import { closeSessionReply, findSessionReply, isConflict, openSessionTurn } from '@baton/store'
 import type { Database, NewHandoff, Pool, SessionReply } from '@baton/store'
 import { authorOf, keyOf } from '../acting.ts'
+import { requireOwnPriority } from '../own-priority.ts'
 import type { Submission } from '../submission.ts'
 import type { Submitter } from '../submit.ts'
 import { ownAnnounce } from './own-announce.ts'
@@ -61,6 +62,7 @@ export async function takeTask(parts: TaskParts, turn: Turn): Promise<TaskAnswer
       announced = await ownAnnounce(pool, announcing)
       const submission = submissionOf(parts, { ...turn, asked: read.value, begun, announced })
       const { agentType: target, priority } = submission
+      requireOwnPriority(keyOf(turn.request), priority)
       await requireRoom({ agentType: target, priority, tenant })
       return submitter.submit(submission, undefined)
     }),
