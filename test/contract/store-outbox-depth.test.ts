@@ -39,9 +39,9 @@ it('is told for all and for each queue', async () => {
     asked('reviewer', 'archivist', 'nobody'),
     BOUNDS,
   )
-  const all = { tenant: 'default', tenantDepth: 6, hosted: false }
+  const all = { tenant: 'default', tenantDepth: 6, hosted: false, criticalDepth: 0 }
   expect(depths).toEqual([
-    { ...all, queue: 'reviewer', depth: 5, oldestAgeSeconds: seconds(90) },
+    { ...all, queue: 'reviewer', depth: 5, criticalDepth: 2, oldestAgeSeconds: seconds(90) },
     { ...all, queue: 'archivist', depth: 1, oldestAgeSeconds: seconds(0) },
     { ...all, queue: 'nobody', depth: 0, oldestAgeSeconds: 0 },
   ])

@@ -14,7 +14,8 @@ import { MEMBERS } from './handoffs-api-fixture.ts'
 import type { Message } from './handoffs-api-fixture.ts'
 
 const WAIT_MS = 30_000
-const SCOPES = 'handoffs:send+handoffs:read+approvals:decide+erasures:plan+erasures:approve'
+const SCOPES =
+  'handoffs:send+handoffs:send-critical+handoffs:read+approvals:decide+erasures:plan+erasures:approve'
 const PEOPLE = {
   ann: createApiKey({ scopes: SCOPES, operator: 'ann' }),
   bob: createApiKey({ scopes: SCOPES, operator: 'bob' }),
