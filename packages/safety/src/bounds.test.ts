@@ -80,6 +80,15 @@ describe('work', () => {
     })
   }
 
+  it.each([
+    'mixed scripts',
+    'a Cyrillic letter before a long Latin word',
+    'a Greek letter after a long Latin word',
+    'an Armenian letter inside a long Latin word',
+  ])('%s: is linear to 1 MiB', (name) => {
+    expect(excessOfWhole(HOSTILE[name] ?? fill(name), 1_048_576)).toBeLessThan(EXCESS_MAX)
+  })
+
   it('a text of one token with a million characters is read once', () => {
     const verdict = scanner.scan({ currentState: { note: 'A'.repeat(1_048_576) } })
     expect(verdict).toMatchObject({ decision: 'allow', views: 1 })
