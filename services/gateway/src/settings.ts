@@ -250,29 +250,6 @@ export const readSw4rm = (settings: Settings<typeof GATEWAY_SETTINGS>): Sw4rmOpt
         leaseMs: settings.BATON_SW4RM_LEASE_MS,
       }
 
-/** How much of everything it takes. */
-export const readLimits = (
-  settings: Settings<typeof GATEWAY_SETTINGS>,
-): GatewayOptions['limits'] => ({
-  rateMax: settings.BATON_GATEWAY_RATE_MAX,
-  runningMax: settings.BATON_GATEWAY_RUNNING_MAX,
-  tenants: {
-    rateMax: settings.BATON_GATEWAY_TENANT_RATE_MAX,
-    runningMax: settings.BATON_GATEWAY_TENANT_RUNNING_MAX,
-    bytesPerSecondMax: settings.BATON_GATEWAY_TENANT_BYTES_MAX,
-  },
-  connectionsMax: settings.BATON_GATEWAY_CONNECTIONS_MAX,
-  connectionsPerAddressMax: settings.BATON_GATEWAY_CONNECTIONS_PER_ADDRESS_MAX,
-  outboxMax: settings.BATON_OUTBOX_MAX,
-  outboxCriticalMax: settings.BATON_OUTBOX_CRITICAL_MAX,
-  outboxTenantMax: settings.BATON_OUTBOX_TENANT_MAX,
-  outboxAgeMaxMs: settings.BATON_OUTBOX_AGE_MAX_MS,
-  readers: {
-    max: settings.BATON_GATEWAY_READERS_MAX,
-    perKeyMax: settings.BATON_GATEWAY_READERS_PER_KEY_MAX,
-  },
-})
-
 /** Where receivers are called directly; undefined where nobody is to be. Throws BATON_SYNC_RECEIVERS_INVALID. */
 export function readSync(settings: Settings<typeof SYNC_SETTINGS>): SyncOptions | undefined {
   const { BATON_SYNC_RECEIVERS: receivers, BATON_SYNC_TOKEN: token } = settings
