@@ -111,6 +111,14 @@ describe('a token is refused', () => {
     expect(answer.json()).toMatchObject({ status: 403, code: 'BATON_SCOPE_MISSING' })
   })
 
+  it('for scopes that it says as part of another', async () => {
+    const token = await mint({ org: 'acme', scope: 'x+metrics:read handoffs:read+handoffs:cancel' })
+    for (const url of ['/metrics', '/v2/tasks']) {
+      const answer = await get(fixture.gateway, url, bearer(token))
+      expect([url, answer.json().code]).toEqual([url, 'BATON_SCOPE_MISSING'])
+    }
+  })
+
   it('with 503 and never let in while nobody can say whose keys made it', async () => {
     const away = await startTokenIssuer()
     const changes = JSON.stringify([{ issuer: away.url, audience: AUDIENCE }])
@@ -175,6 +183,8 @@ describe('deciding by a token', () => {
     expect(answer.json()).toMatchObject({ status: 403, code: 'BATON_PERSON_NEEDED' })
     const nameless = await approve({ ...shown(), sub: 'bob-1' })
     expect(nameless.json()).toMatchObject({ status: 403, code: 'BATON_PERSON_NEEDED' })
+    const hidden = await approve({ ...shown(), sub: 'web', scope: 'x+approvals:decide' })
+    expect(hidden.json()).toMatchObject({ status: 403, code: 'BATON_SCOPE_MISSING' })
   })
 })
 

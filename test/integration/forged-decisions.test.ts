@@ -313,6 +313,32 @@ describe('a thief with the erase token, the eraser’s role and all that deliver
     appending.close()
   })
 
+  it('has nothing called erased that one person alone has planned', async () => {
+    const answer = await erase(`/v1/erasures/${plan.id}/complete`, { stores: [] })
+    expect([answer.status, await codeOf(answer)]).toEqual([409, 'BATON_ERASURE_UNCONFIRMED'])
+    const { rows } = await pipeline.audit.query({
+      text: 'select from audit.record where handoff_id = $1',
+      values: [plan.id],
+    })
+    expect(rows).toEqual([])
+    // What is listed as completed is erased again wherever a restore brought it back.
+    const eraser = createPool({ url: pipeline.system.auditUrls.eraser, applicationName: 'thief' })
+    const become = (state: string) =>
+      eraser.query({
+        text: 'update audit.erasure set state = $2 where id = $1',
+        values: [plan.id, state],
+      })
+    for (const state of ['COMPLETED', 'ERASED', 'CONFIRMED']) {
+      await become(state)
+      const listed = await fetch(`${pipeline.system.auditorUrl}/v1/erasures`, {
+        headers: { authorization: `Bearer ${pipeline.system.tokens.erase}` },
+      })
+      expect(await listed.text()).not.toContain(plan.id)
+    }
+    await become('PLANNED')
+    await eraser.end()
+  })
+
   it('gets nothing deleted by SQL, neither by a row of its own nor by an erasure that came to its end', async () => {
     const eraser = createPool({ url: pipeline.system.auditUrls.eraser, applicationName: 'thief' })
     const sql = (text: string, values: readonly unknown[]) =>

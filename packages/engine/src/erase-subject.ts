@@ -188,6 +188,16 @@ function isSigned({ people }: ErasureParts, erasure: ErasureView): boolean {
   return erasureFault(erasure, people) === undefined
 }
 
+/**
+ * Whether it names two people, and the signature of both or, as before people signed erasures, of none. The keys of what was
+ * completed may count here no more; what one person alone has planned was never completed.
+ */
+const isOfTwo = (erasure: ErasureView): boolean => {
+  const { requestedBy, requestedSigned, confirmedBy, confirmedSigned } = erasure
+  const isEven = (requestedSigned === null) === (confirmedSigned === null)
+  return isEven && confirmedBy !== null && confirmedBy !== requestedBy
+}
+
 /** Erases the operational stores and has the audit store record the end; answers the receipt. */
 async function finishErasure(parts: ErasureParts, erasure: ErasureView): Promise<object> {
   const { pool } = parts
@@ -243,7 +253,7 @@ export async function replayErasures(
         await finishErasure(parts, erasure)
         completed.push(erasure.id)
       }
-    } else if (restored && erasure.state === 'COMPLETED') {
+    } else if (restored && erasure.state === 'COMPLETED' && isOfTwo(erasure)) {
       const stored = await findUnreflected(parts.pool, erasure.handoffIds)
       await eraseAll(parts.pool, stored)
       handoffs += stored.length

@@ -47,6 +47,7 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRoutes
       const known = await eraser().find(id)
       if (known === undefined) throw ERASURE_UNKNOWN
       if (!known.proven) throw REFUSALS.unproven
+      if (known.confirmedBy === null) throw ERASURE_UNCONFIRMED
       if (known.receipt !== null) return known.receipt
       const receipt = await complete(options, id, body).catch(countFailure)
       options.ended.completed.inc()
@@ -187,6 +188,13 @@ const ERASURE_OFF = new ProblemError({
   code: 'BATON_ERASURE_OFF',
   detail: 'this auditor does not hold the role that erases',
   fix: 'Set BATON_AUDIT_ERASER_URL and BATON_AUDIT_ERASE_TOKEN for the auditor.',
+})
+
+const ERASURE_UNCONFIRMED = new ProblemError({
+  status: 409,
+  code: 'BATON_ERASURE_UNCONFIRMED',
+  detail: 'the erasure is planned, and no second person has confirmed it: nothing was erased',
+  fix: 'Have another person confirm it with a key of their own.',
 })
 
 const ERASURE_INCOMPLETE = new ProblemError({

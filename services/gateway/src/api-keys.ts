@@ -136,7 +136,7 @@ function parseEntry(entry: string): ApiKey | string {
     sha256 = '',
     expires,
   } = groups
-  const { named, agentTypes } = readScopes(scopes)
+  const { named, agentTypes } = readScopes(scopes.split('+'))
   const unknown = named.find((scope) => !isScope(scope))
   if (unknown !== undefined) return `names the scope ${unknown}; there are ${SCOPES.join(', ')}`
   const wide = named.find((scope) => tenant !== DEFAULT_TENANT && scope === INSTALLATION_SCOPE)
@@ -165,8 +165,9 @@ export const INSTALLATION_SCOPE: Scope = 'metrics:read'
 const CLAIM = 'executions:claim'
 
 // `executions:claim=word-count|summary` is that scope for these agent types and no other.
-function readScopes(scopes: string): Pick<ApiKey, 'agentTypes'> & { named: readonly string[] } {
-  const all = scopes.split('+')
+function readScopes(
+  all: readonly string[],
+): Pick<ApiKey, 'agentTypes'> & { named: readonly string[] } {
   const limited = all.find((one) => one.startsWith(`${CLAIM}=`))
   const types = limited?.slice(CLAIM.length + 1).split('|') ?? []
   if (types.length === 0 || types.includes('')) return { named: all, agentTypes: undefined }
@@ -179,7 +180,7 @@ export function readAccess(
   scopes: readonly string[],
   agents: ReadonlySet<string> | undefined,
 ): Pick<Access, 'scopes' | 'agents' | 'agentTypes'> {
-  const { named, agentTypes } = readScopes(scopes.join('+'))
+  const { named, agentTypes } = readScopes(scopes)
   return {
     scopes: new Set(named.filter(isScope)),
     agents,

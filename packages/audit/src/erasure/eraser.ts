@@ -239,13 +239,17 @@ export function createEraser(options: EraserOptions): Eraser {
 
 /**
  * Whether an auditor signed what the row says and, where it is still to be carried on, two people did too. What was completed
- * stays so when a key of theirs is taken out of BATON_PEOPLE; what is under way stops.
+ * stays so when a key of theirs is taken out of BATON_PEOPLE; what is under way stops. How far it has come is the table's own
+ * word: a plan that it calls confirmed, or more, is none that anybody confirmed.
  */
 function isDecided({ batchKeys, people }: EraserOptions, erasure: Erasure): boolean {
   if (judgeErasure(erasure, batchKeys) !== 'proven') return false
-  const isUnderWay = erasure.state === 'CONFIRMED' || erasure.state === 'ERASED'
-  return !isUnderWay || peoplesFault(erasure, people) === undefined
+  if (isPlan(erasure)) return true
+  if (erasure.confirmedBy === null) return false
+  return erasure.state === 'COMPLETED' || peoplesFault(erasure, people) === undefined
 }
+
+const isPlan = ({ state }: Erasure): boolean => state === 'PLANNED' || state === 'DEFERRED'
 
 /** See `Eraser.plan`. */
 async function planOnce(
@@ -311,6 +315,7 @@ async function carryOut(options: EraserOptions, reach: Reach, id: string): Promi
   const { db, vaultDb, vault, append } = options
   const erasure = await readKnown(db, id)
   if (!isDecided(options, erasure)) throw unproven(id)
+  if (isPlan(erasure)) throw new TypeError('only what a second person confirmed is carried out')
   if (erasure.state !== 'CONFIRMED') return erasure
   await detachKeys(vaultDb, id)
   const subjectRefs = await readDetachedKeys(vaultDb, id)
