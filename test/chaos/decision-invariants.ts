@@ -1,4 +1,5 @@
 // What must hold of decisions: recorded before the effect, in a log without gaps, each for its own reason, in one trace.
+import { OPERATION_EVENTS } from '@baton/ledger'
 import { groupBy, hasEffect, traceIdOf } from './evidence.ts'
 import type { CampaignInvariant, Evidence, HandoffRow } from './evidence.ts'
 import type { Operation } from './history.ts'
@@ -51,6 +52,9 @@ const BY_PEOPLE: readonly { readonly state: string; readonly event: string }[] =
   { state: 'COMPLETED', event: 'HANDOFF_REVISED' },
 ]
 
+/** They stand under ids of their own, or with the task whose text was read. */
+const OF_OPERATORS: ReadonlySet<string> = new Set(OPERATION_EVENTS)
+
 function chainBroken({ chain, records, handoffs, stuck }: Evidence): readonly string[] {
   const waiting = new Set(stuck)
   const known = new Set(handoffs.map((row) => row.id))
@@ -58,7 +62,7 @@ function chainBroken({ chain, records, handoffs, stuck }: Evidence): readonly st
   return [
     ...(chain.ok ? [] : [`does not verify: ${JSON.stringify(chain.findings.slice(0, 3))}`]),
     ...records
-      .filter((record) => !known.has(record.handoffId))
+      .filter(({ event, handoffId }) => !known.has(handoffId) && !OF_OPERATORS.has(event))
       .map((record) => `${record.event} of a handoff that is not stored: ${record.handoffId}`),
     ...handoffs
       .filter((row) => eventOf(row) !== undefined && !told.has(`${row.id} ${eventOf(row)}`))
