@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import {
   actIdOf,
+  arrivalFault,
   decisionFault,
   digestOf,
   entryFault,
@@ -78,6 +79,17 @@ describe('a signed decision', () => {
     const until = (day: string) => parsePeople(`${entry('ann', ann)}:${day}`)
     expect(decisionFault(decision, signed, until('2026-02-01'))).toBeUndefined()
     expect(decisionFault(decision, signed, until('2026-01-31'))).toBe('expired_key')
+  })
+
+  it('decides nothing more once its key has ended, whenever it says that it was made', () => {
+    const ending = parsePeople(`${entry('ann', ann)}:2026-02-01`)
+    expect(decisionFault(decision, signed, ending)).toBeUndefined()
+    const arriving = (at: string) => arrivalFault(signed, ending, new Date(at))
+    expect(arriving('2026-01-31T12:00:00.000Z')).toBeUndefined()
+    expect(arriving('2026-02-01T00:04:59.999Z')).toBeUndefined()
+    expect(arriving('2026-02-01T00:05:00.000Z')).toBe('expired_key')
+    expect(arriving('2026-01-31T11:54:59.999Z')).toBe('clock')
+    expect(arrivalFault(signed, people, new Date('2036-01-31'))).toBeUndefined()
   })
 
   it('has another salt each time, so that its record tells nothing of what was decided', () => {

@@ -145,6 +145,24 @@ function keyFault(
   return isPast ? 'expired_key' : undefined
 }
 
+/** How far the clock of somebody who signs may be from ours, and how long what they signed may be under way. */
+const UNDER_WAY_MAX_MS = 300_000
+
+/**
+ * Why a signature that counts is not taken for a decision that is made now: it says itself when it was made, so whoever has found a
+ * key that has ended could say that it was made before.
+ */
+export function arrivalFault(
+  { keyId, signedAt }: RecordedSignature,
+  people: People,
+  now: Date,
+): 'clock' | 'expired_key' | undefined {
+  const nowMs = now.getTime()
+  if (Date.parse(signedAt) > nowMs + UNDER_WAY_MAX_MS) return 'clock'
+  const { untilMs = Infinity } = people.get(keyId) ?? {}
+  return nowMs - UNDER_WAY_MAX_MS < untilMs ? undefined : 'expired_key'
+}
+
 function isSignedBy(
   decision: Omit<Decision, 'decided'>,
   signed: RecordedSignature,

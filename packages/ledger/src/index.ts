@@ -56,6 +56,7 @@ export {
 export type { BatchSigner } from './batch-signature.ts'
 export {
   actIdOf,
+  arrivalFault,
   DECIDED_AS,
   decisionFault,
   digestOf,

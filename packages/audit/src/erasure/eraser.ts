@@ -1,6 +1,7 @@
 // Erases a person from the audit store without losing the proof: planned by one, confirmed by another, safe to rerun.
 // No answer names the person.
 import {
+  arrivalFault,
   decisionFault,
   DEFAULT_TENANT,
   erasureConfirmation,
@@ -303,11 +304,12 @@ function readSigned(
   decision: Decision,
   signed: DecisionSignature | undefined,
 ): { readonly kind: 'signed'; readonly signed: RecordedSignature } | ErasureUnsigned {
-  const isOther = tenantOfOperator(decision.person) !== tenant
-  const fault = isOther ? 'other_person' : decisionFault(decision, signed, people)
-  if (signed !== undefined && fault === undefined)
-    return { kind: 'signed', signed: recorded(signed) }
-  return { kind: 'unsigned', fault: fault ?? 'unsigned', decision }
+  if (tenantOfOperator(decision.person) !== tenant)
+    return { kind: 'unsigned', fault: 'other_person', decision }
+  if (signed === undefined) return { kind: 'unsigned', fault: 'unsigned', decision }
+  const fault = decisionFault(decision, signed, people) ?? arrivalFault(signed, people, new Date())
+  if (fault !== undefined) return { kind: 'unsigned', fault, decision }
+  return { kind: 'signed', signed: recorded(signed) }
 }
 
 /** See `Eraser.run`. */

@@ -1,6 +1,6 @@
 // Which decisions take a person's own signature, over what, and whether Postgres holds it; pure. What Postgres says of a
 // decision is never believed: its people signed it with keys that this process knows from its own settings.
-import { actIdOf, decisionFault, digestOf, recorded } from '@baton/ledger'
+import { actIdOf, arrivalFault, decisionFault, digestOf, recorded } from '@baton/ledger'
 import type { AuditEntry, Decision, DecisionFault, DecisionSignature, People } from '@baton/ledger'
 import type { Detail, Rejection, Verdict } from '@baton/protocol'
 import type { SafetyVerdict } from '@baton/safety'
@@ -21,26 +21,18 @@ export interface SignedAct {
   readonly signed: DecisionSignature
 }
 
-/** The act, signed by the person of the decision; or why it is none. */
+/** The act, signed by the person of the decision, which is made now; or why it is none. */
 export function readAct(
   decision: Decision,
   signed: DecisionSignature | undefined,
   people: People,
 ): SignedAct | Unsigned {
-  const fault = decisionFault(decision, signed, people) ?? clockFault(signed)
-  if (signed === undefined || fault !== undefined)
-    return { why: 'unsigned', fault: fault ?? 'unsigned', decision }
+  if (signed === undefined) return { why: 'unsigned', fault: 'unsigned', decision }
+  const fault = decisionFault(decision, signed, people) ?? arrivalFault(signed, people, new Date())
+  if (fault !== undefined) return { why: 'unsigned', fault, decision }
   const act = { id: actIdOf(signed), actor: decision.person, signed: recorded(signed) }
   return { act, signed }
 }
-
-/** How far the clock of somebody who signs may be ahead of ours. */
-const CLOCK_AHEAD_MAX_MS = 300_000
-
-const clockFault = (signed: DecisionSignature | undefined): DecisionFault | undefined =>
-  signed !== undefined && Date.parse(signed.signedAt) > Date.now() + CLOCK_AHEAD_MAX_MS
-    ? 'clock'
-    : undefined
 
 type Subject = Pick<Decision, 'taskId' | 'person'> & { readonly handoffId: string }
 
