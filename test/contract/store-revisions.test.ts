@@ -14,7 +14,9 @@ import {
   retryHandoffs,
   sendHandoffs,
   storeInvariants,
+  WRITABLE_ROWS,
 } from '@baton/store'
+import { decideAs } from './signed-fixture.ts'
 import { claim, executing, newHandoff, openStore, outboxEventOf } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
@@ -111,6 +113,29 @@ describe('a correction', () => {
     const view = await findHandoff(store.pool, handoff.handoffId)
     expect(view?.state).toBe('AWAITING_APPROVAL')
     await expect(claim(store.pool, handoff, { publishAttempt: 2 })).rejects.toThrow('refused')
+  })
+
+  it('waits for a person again as if nobody had decided, which is all that who delivers may write', async () => {
+    const handoff = newHandoff({ requiresApproval: true })
+    const { handoffId } = handoff
+    await sendHandoffs(store.pool, [handoff])
+    await inTransaction(store.pool, (tx) =>
+      decideAs(tx, {
+        handoffId,
+        decision: 'approve',
+        decidedBy: 'ann',
+        decidedAs: 'Ann of Risk',
+        reasonCode: null,
+      }),
+    )
+    await apply(corrected(handoff, { requiresApproval: true }))
+    const [{ table, rows } = { table: '', rows: '' }] = WRITABLE_ROWS
+    expect(table).toBe('approval')
+    expect(
+      await store.rows(`select ${rows} as mine, closed_at from approval where handoff_id = $1`, [
+        handoffId,
+      ]),
+    ).toEqual([{ mine: true, closed_at: null }])
   })
 
   it('takes back what its sender had not been told yet', async () => {

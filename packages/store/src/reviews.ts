@@ -194,7 +194,7 @@ with input as (
 ), held as (
   insert into approval (handoff_id, task_id) select id, task_id from reopened where state = 'AWAITING_APPROVAL'
   on conflict (handoff_id) do update set requested_at = clock_timestamp(), closed_at = null,
-    decision = null, decided_by = null, reason_code = null, signed = null
+    decision = null, decided_by = null, decided_as = null, reason_code = null, signed = null
 ), freed as (
   update execution e set status = 'ABANDONED', lease_expiries = 0, lease_until = clock_timestamp(),
     publish_attempt = r.publish_attempt

@@ -172,7 +172,7 @@ with input as (
   insert into approval (handoff_id, task_id) select id, task_id from revised
   where state = 'AWAITING_APPROVAL'
   on conflict (handoff_id) do update set requested_at = clock_timestamp(), closed_at = null,
-    decision = null, decided_by = null, reason_code = null, signed = null
+    decision = null, decided_by = null, decided_as = null, reason_code = null, signed = null
 ), charged as (
   update task t set updated_at = clock_timestamp(), status = 'PENDING_HANDOFF', checkpoint_id = c.checkpoint_id,
     spent_micro_usd = t.spent_micro_usd + c.added
