@@ -17,9 +17,10 @@ import type { ServiceProcess, System } from '@baton/testkit'
 
 export const swarmKeys = {
   all: createApiKey({
-    scopes: 'handoffs:send+handoffs:read+handoffs:cancel+executions:claim',
+    scopes: 'handoffs:send+handoffs:send-critical+handoffs:read+handoffs:cancel+executions:claim',
     operator: 'swarm',
   }),
+  sender: createApiKey({ scopes: 'handoffs:send', operator: 'sender' }),
   other: createApiKey({ scopes: 'executions:claim', operator: 'other' }),
   narrow: createApiKey({ scopes: 'executions:claim=only-this', operator: 'narrow' }),
   reader: createApiKey({ scopes: 'handoffs:read', operator: 'reader' }),

@@ -599,6 +599,18 @@ describe('who may call', () => {
     )
   })
 
+  it('W18 sends what passes the bounds of others with the scope for it alone', async () => {
+    const sender = { key: swarmKeys.sender.key }
+    for (const priority of [-1, -2_147_483_648]) {
+      const request = swarmRequest({ priority })
+      expect(await refusal('RequestHandoff', request, sender)).toMatch(
+        /^7 the API key may not send with priority 0/,
+      )
+      expect(await refusal('GetHandoffStatus', { handoff_id: request.request_id })).toMatch(/^5 /)
+    }
+    expect(await refusal('RequestHandoff', swarmRequest({ priority: 1 }), sender)).toBe('OK')
+  })
+
   it('W18 sees and takes nothing that is not for the agent types of the key', async () => {
     const { request_id, to_agent } = await requested()
     const narrow = { key: swarmKeys.narrow.key }

@@ -16,6 +16,7 @@ import { idOwner } from '../acting.ts'
 import { placed, requireDeliverable } from '../deliverable.ts'
 import type { Place } from '../deliverable.ts'
 import { requireOwnAgents } from '../own-agents.ts'
+import { requireOwnPriority } from '../own-priority.ts'
 import type { Submission } from '../submission.ts'
 import { requirePlace, TASK_WENT_ON } from '../handoffs-api/place-message.ts'
 import type { Submitted, Submitter } from '../submit.ts'
@@ -75,6 +76,7 @@ async function send(
   const state = await placeRequest(parts.pool, mapped, caller)
   const { priority = 2 } = mapped.constraints
   const { tenant } = caller.key
+  requireOwnPriority(caller.key, priority)
   await parts.requireRoom({ agentType: mapped.targetAgentType, priority, tenant })
   const { handoffId, taskId, traceparent, repeated } = await submit(
     state,
