@@ -1,6 +1,7 @@
 // Two tenants of one installation: neither sees, steers, delays, charges or learns of anything of the other, on any route.
 import { randomUUID } from 'node:crypto'
 import { createApiKey } from '@baton/gateway'
+import { taskOfOperations } from '@baton/ledger'
 import { buildHandoffMessage } from '@baton/sdk'
 import type { AgentState } from '@baton/sdk'
 import { addTenant, createPool, grantAgent, revokeAgent } from '@baton/store'
@@ -134,6 +135,30 @@ describe('tasks', () => {
     })
     const task = await get(fixture.gateway, `/v2/tasks/${taskId}`, of(acme))
     expect(task.json<{ handoffs: unknown[] }>().handoffs).toHaveLength(1)
+  })
+
+  it('show nothing of another tenant where somebody sent under an id that its records stand under', async () => {
+    const traceOf = async (taskId: string, records: readonly object[]) => {
+      fixture.auditor.traces.set(taskId, { records, verified: true })
+      return (await get(fixture.gateway, `/v2/tasks/${taskId}/trace`, of(acme))).statusCode
+    }
+    const at = new Date().toISOString()
+    for (const tenant of ['default', 'globex']) {
+      const taskId = taskOfOperations(tenant, at)
+      expect((await send(acme, OF_ACME, { taskId })).status).toBe(202)
+      const whose = tenant === 'default' ? {} : { tenant }
+      const made = { body: { event: 'API_KEY_MADE', taskId, ...whose } }
+      expect(await traceOf(taskId, [made])).toBe(404)
+    }
+    const { body } = await send(acme, OF_ACME)
+    const { taskId } = body
+    const own = { body: { event: 'HANDOFF_REJECTED', taskId, tenant: 'acme' } }
+    expect(await traceOf(taskId, [own])).toBe(200)
+    // What the auditor does with a task is told of by no tenant's record.
+    const held = { body: { event: 'LEGAL_HOLD_SET', taskId } }
+    expect(await traceOf(taskId, [own, held])).toBe(200)
+    const refused = { body: { event: 'SEND_REFUSED', taskId } }
+    expect(await traceOf(taskId, [own, held, refused])).toBe(404)
   })
 
   it('the same handoff id at another tenant is a conflict, never a repetition', async () => {

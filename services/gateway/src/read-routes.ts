@@ -1,5 +1,6 @@
 // Reading one handoff, one task, a task's trace, and the list of tasks. Nothing here changes anything.
 import { DEFAULT_TENANT } from '@baton/ledger'
+import type { AuditEvent } from '@baton/ledger'
 import { TASK_STATUSES } from '@baton/protocol'
 import type { FastifyInstance } from 'fastify'
 import {
@@ -66,8 +67,12 @@ export function addReadRoutes(scope: FastifyInstance, { pool, audit }: ReadRoute
       handoffs: whole?.handoffs ?? [],
       receipts: await listTaskReceipts(pool, params.id),
     })
-    if (whole !== undefined) return { ...showWhole(whole), audit: recorded }
     const { tenant } = keyOf(request)
+    if (whole !== undefined) {
+      // Whoever sends names the task, and can name one under which records of others stand.
+      if (!isOnlyOf(tenant, recorded.records, OF_NO_TENANT)) throw notFound('task')
+      return { ...showWhole(whole), audit: recorded }
+    }
     const isNobodys = tenant !== DEFAULT_TENANT && recorded.records.length === 0
     if (isNobodys || !isOnlyOf(tenant, recorded.records)) throw notFound('task')
     if (recorded.verified && recorded.records.length === 0 && !recorded['expired']) {
@@ -91,11 +96,27 @@ export function addReadRoutes(scope: FastifyInstance, { pool, audit }: ReadRoute
   )
 }
 
-/** Whether every record says that the task is this tenant's; of the default one's, none says whose it is. */
-function isOnlyOf(tenant: string, records: readonly object[]): boolean {
+/** What the auditor itself records of a task, without saying whose it is. */
+const OF_NO_TENANT: ReadonlySet<unknown> = new Set<AuditEvent>([
+  'LEGAL_HOLD_SET',
+  'LEGAL_HOLD_LIFTED',
+  'EVIDENCE_EXPORTED',
+  'VERIFY_RUN',
+  'PARTITION_DROPPED',
+])
+
+/** Whether every record but those events says that the task is this tenant's; of the default one's, none says whose it is. */
+function isOnlyOf(
+  tenant: string,
+  records: readonly object[],
+  besides: ReadonlySet<unknown> = new Set(),
+): boolean {
   return records.every((record) => {
-    const { body } = record as { readonly body?: { readonly tenant?: unknown } }
-    return (body?.tenant ?? DEFAULT_TENANT) === tenant
+    const { body } = record as {
+      readonly body?: { readonly event?: unknown; readonly tenant?: unknown }
+    }
+    const isNobodys = body?.tenant === undefined && besides.has(body?.event)
+    return isNobodys || (body?.tenant ?? DEFAULT_TENANT) === tenant
   })
 }
 
