@@ -1,5 +1,5 @@
 // Files of certificates, keys and authorities: checked at the start, in words that mend them, and replaced under a running process.
-import { rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createLogger, createTls } from '@baton/runtime'
 import { createMetrics } from '@baton/telemetry'
 import { createTestAuthority, eventually } from '@baton/testkit'
@@ -85,6 +85,19 @@ describe('at the start', () => {
     expect(() => read(files)).toThrow(invalid(/^(?!.*c2VjcmV0)/))
   })
 
+  it('a file that is written by half is refused, whatever stands whole before', async () => {
+    const files = await authority.files('halves')
+    const whole = readFileSync(files.BATON_TLS_CERT_FILE, 'utf8')
+    const half = whole + stranger.certificate.slice(0, 200)
+    writeFileSync(files.BATON_TLS_CERT_FILE, half)
+    expect(() => read(files)).toThrow(invalid(/halves\.crt\) holds a certificate without its end/))
+    writeFileSync(files.BATON_TLS_CERT_FILE, whole)
+    writeFileSync(files.BATON_TLS_CA_FILE, half)
+    expect(() => read(files)).toThrow(
+      invalid(/^BATON_TLS_CA_FILE .* holds a certificate without its end/),
+    )
+  })
+
   it('what has ended, or has not begun, is refused with its time', async () => {
     const files = await authority.files('times', { days: 1 })
     const inDays = (days: number) => () => new Date(Date.now() + days * DAY_MS)
@@ -137,17 +150,20 @@ describe('under a running process', () => {
       code: 'BATON_TLS_INVALID',
       reason: expect.stringMatching(/holds no certificate/),
     })
-    rmSync(files.BATON_TLS_KEY_FILE)
+    const chain = `${before.certificate}${stranger.certificate}`
+    writeFileSync(files.BATON_TLS_CERT_FILE, chain.slice(0, -100))
     await soon(() => told().length === 2)
-    expect(told()[1]).toMatchObject({
+    rmSync(files.BATON_TLS_KEY_FILE)
+    await soon(() => told().length === 3)
+    expect(told()[2]).toMatchObject({
       reason: expect.stringMatching(/BATON_TLS_KEY_FILE .* ENOENT/),
     })
     expect(tls.material).toBe(before)
     expect(await shown('baton_tls_reloads_total')).toContain(
-      'baton_tls_reloads_total{outcome="refused"} 2',
+      'baton_tls_reloads_total{outcome="refused"} 3',
     )
     await authority.files('breaking')
     await soon(() => tls.material !== before)
-    expect(told()).toHaveLength(2)
+    expect(told()).toHaveLength(3)
   })
 })

@@ -3,6 +3,7 @@ import { createHash, createPrivateKey, X509Certificate } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
+import { createSecureContext } from 'node:tls'
 import { codeOf, permanent } from './errors.ts'
 import type { BatonError } from './errors.ts'
 
@@ -124,7 +125,20 @@ function checkOwn({ certificate, key, now, whereIs }: Own): X509Certificate {
       `the key of ${whereIs('BATON_TLS_KEY_FILE')} is not that of the certificate of ${place}`,
       'Name the two files that were made together; the own certificate stands first in its file.',
     )
+  requireUsable(certificate, key, place)
   return own
+}
+
+/** As every server and every connection would use them: OpenSSL refuses more than their forms, such as keys that are too short. */
+function requireUsable(cert: string, key: string, place: string): void {
+  try {
+    createSecureContext({ cert, key, ca: [] })
+  } catch (error) {
+    throw invalid(
+      `the certificate of ${place}, or one behind it, cannot be used (${codeOf(error)})`,
+      'Put a whole certificate there, and those between it and its authority, with keys that count as strong today.',
+    )
+  }
 }
 
 function checkAuthorities(text: string, now: Date, place: string): readonly string[] {
@@ -149,11 +163,18 @@ function readKey(text: string, place: string): KeyObject {
   }
 }
 
+const BEGIN = '-----BEGIN CERTIFICATE-----'
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 function readCertificates(text: string, place: string): [X509Certificate, ...X509Certificate[]] {
+  const whole = text.match(CERTIFICATE) ?? []
+  if (whole.length > 0 && text.split(BEGIN).length - 1 > whole.length)
+    throw invalid(
+      `${place} holds a certificate without its end`,
+      'Write the file as a whole, beside its place, and move it there.',
+    )
   try {
-    const [first, ...others] = text.match(CERTIFICATE) ?? []
+    const [first, ...others] = whole
     if (first === undefined) throw new TypeError()
     return [new X509Certificate(first), ...others.map((one) => new X509Certificate(one))]
   } catch {
