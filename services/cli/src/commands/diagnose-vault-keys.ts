@@ -24,9 +24,9 @@ function diagnose(
   if (missing.length > 0) {
     const text = `${SETTINGS[key]} lacks keys that are still needed: put them back behind the current one`
     const ids = missing.map(({ keyId, rows }) => `${counted(rows, 'row')} under ${keyId}`)
-    return failed('keys', rule, { text, ids })
+    return failed('vault', rule, { text, ids })
   }
-  return passed('keys', rule, [`current ${current}`, ...earlier.map(saidOf)].join('; '))
+  return passed('vault', rule, [`current ${current}`, ...earlier.map(saidOf)].join('; '))
 }
 
 function saidOf({ keyId, rows, unnamed }: VaultProgress['wrapping']['earlier'][number]): string {

@@ -12,6 +12,7 @@ export interface Diagnosis {
     | 'services'
     | 'outside'
     | 'keys'
+    | 'vault'
     | 'certificates'
     | 'seals'
   readonly rule: string

@@ -69,6 +69,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   services: 'Running and ready',
   outside: 'Answering where Baton calls them',
   keys: 'Everything that was signed can be checked',
+  vault: 'What is kept of people can be opened and found',
   certificates: 'Who is who between processes',
   seals: 'Sealed, and decided by people',
 }
