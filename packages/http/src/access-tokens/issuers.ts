@@ -25,7 +25,7 @@ export interface Issuer {
   /** The claim that names roles, and what its values mean; with it, `scope` says nothing. */
   readonly roles: { readonly claim: string; readonly named: ReadonlyMap<string, Role> } | undefined
   /** Claims that only tokens of machines have, with the value; a `*` at the end is any rest. */
-  readonly machines: ReadonlyMap<string, string>
+  readonly machines: readonly (readonly [claim: string, value: string])[]
   /** What a person must have shown before they decide. */
   readonly secondFactor: SecondFactor | undefined
 }
@@ -165,7 +165,8 @@ function issuerOf(members: Members): Issuer {
     agentsClaim: text('agentsClaim'),
     scopePrefix: text('scopePrefix') ?? '',
     roles: rolesOf(members),
-    machines: new Map([...Object.entries(MACHINES), ...members.map('machines')]),
+    // What the file says of a claim comes beside what is usual of it.
+    machines: [...Object.entries(MACHINES), ...members.map('machines')],
     secondFactor: secondFactorOf(members),
   }
   members.requireNoOther()

@@ -125,8 +125,11 @@ describe('deciding', () => {
     ['says how it was granted', { gty: 'client-credentials' }],
     ['has a service account’s name', { preferred_username: 'service-account-web' }],
     ['has what the file says of machines', { kind: 'robot-7' }],
+    ['says so beside others', { gty: ['client-credentials', 'x'] }],
+    ['has what the file says beside what is usual', { preferred_username: 'bot-7' }],
   ])('takes no machine: its token %s', (_, claims) => {
-    const members = { operators: { 'ann-1': 'ann', web: 'ann' }, machines: { kind: 'robot-*' } }
+    const machines = { kind: 'robot-*', preferred_username: 'bot-*' }
+    const members = { operators: { 'ann-1': 'ann', web: 'ann' }, machines }
     expect(problemOf(members, ANN)).toBeUndefined()
     expect(problemOf(members, { ...ANN, ...claims })).toMatchObject({
       status: 403,

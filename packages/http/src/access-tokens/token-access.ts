@@ -157,10 +157,11 @@ const CLIENT_CLAIMS = ['client_id', 'azp', 'appid', 'cid'] as const
 function isMachine({ machines }: Issuer, claims: JWTPayload): boolean {
   const said = CLIENT_CLAIMS.filter((name) => claims[name] !== undefined)
   if (said.length === 0 || said.some((name) => claims[name] === claims.sub)) return true
-  return [...machines].some(([name, value]) => fits(claimOf(claims, name), value))
+  return machines.some(([name, value]) => fits(claimOf(claims, name), value))
 }
 
 function fits(claim: unknown, value: string): boolean {
+  if (Array.isArray(claim)) return claim.some((one) => fits(one, value))
   if (typeof claim === 'string' && value.endsWith('*')) return claim.startsWith(value.slice(0, -1))
   return String(claim) === value
 }
