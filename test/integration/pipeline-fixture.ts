@@ -82,7 +82,12 @@ export async function openPipeline(purpose: string): Promise<Pipeline> {
   })
   const metrics = createMetrics()
   const keyRing = parseSigningKeys(system.env['BATON_SIGNING_KEYS'] ?? '')
-  const sender = createSender({ databaseUrl: system.deliveryUrl, keyRing, metrics })
+  const sender = createSender({
+    databaseUrl: system.deliveryUrl,
+    keyRing,
+    sendsCritical: true,
+    metrics,
+  })
   const pool = openStore(system.databaseUrl)
   const superuser = openStore(system.adminUrls.store)
   const audit = createAuditPool({ url: system.adminUrls.audit, applicationName: 'test' })
