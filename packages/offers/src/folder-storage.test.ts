@@ -162,28 +162,35 @@ describe('P14 foreign files', () => {
   })
 })
 
-it('P15 a reader sees the text before or the one after, never a part', async () => {
-  const folder = newFolder()
-  const offers = createOffers({ storage: openFolder(folder) })
-  await offers.createHandoff({ ...SCAN, task_id: 'a', context: { text: 'x'.repeat(200_000) } })
-  let isWriting = true
-  const writing = (async () => {
-    for (let round = 0; round < 30; round += 1) {
-      await offers.acceptHandoff('a', 'b')
-      await offers.failHandoff('a', { context: { round } })
-      await offers.reofferHandoff('a')
+it(
+  'P15 a reader sees the text before or the one after, never a part',
+  { timeout: 60_000 },
+  async () => {
+    const folder = newFolder()
+    const offers = createOffers({ storage: openFolder(folder) })
+    await offers.createHandoff({ ...SCAN, task_id: 'a', context: { text: 'x'.repeat(200_000) } })
+    let isWriting = true
+    const writing = (async () => {
+      for (let round = 0; round < 30; round += 1) {
+        await offers.acceptHandoff('a', 'b')
+        await offers.failHandoff('a', { context: { round } })
+        await offers.reofferHandoff('a')
+      }
+      isWriting = false
+    })()
+    let reads = 0
+    while (isWriting) {
+      const text = await readFile(join(folder, 'a.json'), 'utf8')
+      expect(JSON.parse(text)).toMatchObject({
+        task_id: 'a',
+        context: { text: 'x'.repeat(200_000) },
+      })
+      reads += 1
     }
-    isWriting = false
-  })()
-  let reads = 0
-  while (isWriting) {
-    const text = await readFile(join(folder, 'a.json'), 'utf8')
-    expect(JSON.parse(text)).toMatchObject({ task_id: 'a', context: { text: 'x'.repeat(200_000) } })
-    reads += 1
-  }
-  await writing
-  expect(reads).toBeGreaterThan(30)
-})
+    await writing
+    expect(reads).toBeGreaterThan(30)
+  },
+)
 
 it('an empty or absent folder lists nothing, and listing makes none', async () => {
   const folder = newFolder()
