@@ -11,11 +11,17 @@ import { toOutboxEvent } from './decide/audit-entries.ts'
 export type DoneOperation = Omit<Operation, 'id' | 'at'>
 
 /**
- * Stores the record in the caller's transaction, so that nothing is done without it. Throws BATON_OPERATION_UNRECORDABLE where
+ * Stores the records in the caller's transaction, so that nothing is done without them. Throws BATON_OPERATION_UNRECORDABLE where
  * a name in it is none that the log takes, and the transaction is rolled back.
  */
-export async function recordOperation(db: Database, done: DoneOperation): Promise<void> {
-  await addOutboxEvents(db, [toOutboxEvent(entryOf(done))])
+export async function recordOperation(
+  db: Database,
+  ...done: readonly DoneOperation[]
+): Promise<void> {
+  await addOutboxEvents(
+    db,
+    done.map((one) => toOutboxEvent(entryOf(one))),
+  )
 }
 
 function entryOf(done: DoneOperation): AuditEntry {

@@ -68,9 +68,8 @@ export function createReadingRecorder({
       const named = readings.map((reading) => ({ reading, name: nameOf(reader, reading) }))
       const fresh = named.filter(({ name }) => !isRecorded(name))
       if (fresh.length === 0) return
-      await inTransaction(pool, async (db) => {
-        for (const { reading } of fresh) await recordOperation(db, operationOf(reader, reading))
-      })
+      const done = fresh.map(({ reading }) => operationOf(reader, reading))
+      await inTransaction(pool, (db) => recordOperation(db, ...done))
       for (const { name } of fresh) remember(name)
     },
   }
