@@ -58,6 +58,11 @@ export async function startWalk(servers: {
   })
   watch('sender', sender)
   let sent = 0
+  // Otherwise the log of what a process began with would count as what runs while nothing is sent.
+  const ofStart = await eventually(() => recordsOfStart(system), {
+    deadlineMs: DEADLINE_MS,
+    describe: 'the settings of the receiver are in the audit log',
+  })
 
   async function take({ process, ...one }: Watched, number: number): Promise<Calls> {
     const path = join(folder, `${process.pid}.${number}.json`)
@@ -84,7 +89,7 @@ export async function startWalk(servers: {
       deadlineMs: DEADLINE_MS,
       describe: () => `the sender answers\n${sender.output()}`,
     })
-    await eventually(() => isRecorded(system, sent), {
+    await eventually(() => isRecorded(system, ofStart + sent * HANDOFFS * 2), {
       deadlineMs: DEADLINE_MS,
       describe: () =>
         `both handoffs and what came of them are in the audit log\n${watched.map(({ process }) => process.output()).join('')}`,
@@ -167,20 +172,38 @@ const requestLine = () => ({
 
 const HANDOFFS = 2
 
+/** How many records the start itself made, or false while any of them is on its way. */
+async function recordsOfStart(system: System): Promise<number | false> {
+  const { left, settings, records } = await recordedSoFar(system)
+  return left === 0 && settings > 0 && records
+}
+
 /** Every handoff so far has its decision and its end in the log, and nothing waits to be told. */
-async function isRecorded(system: System, tasks: number): Promise<boolean> {
+async function isRecorded(system: System, expected: number): Promise<boolean> {
+  const { left, records } = await recordedSoFar(system)
+  return left === 0 && records >= expected
+}
+
+async function recordedSoFar(
+  system: System,
+): Promise<{ left: number; settings: number; records: number }> {
   const store = createPool({ url: system.adminUrls.store, applicationName: 'walk' })
   const audit = createPool({ url: system.adminUrls.audit, applicationName: 'walk' })
   try {
-    const left = await store.query<{ left: number }>({
+    const left = await store.query<{ left: number; settings: number }>({
       name: 'walk_left',
-      text: `select (select count(*) from audit_outbox) + (select count(*) from handoff where state <> 'COMPLETED') as left`,
+      text: `select (select count(*) from audit_outbox) + (select count(*) from handoff where state <> 'COMPLETED') as left,
+        (select count(*) from recorded_settings) as settings`,
     })
     const records = await audit.query<{ records: number }>({
       name: 'walk_records',
       text: 'select count(*) as records from audit.record',
     })
-    return left.rows[0]?.left === 0 && (records.rows[0]?.records ?? 0) >= tasks * HANDOFFS * 2
+    return {
+      left: left.rows[0]?.left ?? 0,
+      settings: left.rows[0]?.settings ?? 0,
+      records: records.rows[0]?.records ?? 0,
+    }
   } finally {
     await Promise.all([store.end(), audit.end()])
   }

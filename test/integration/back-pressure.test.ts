@@ -60,7 +60,10 @@ it('refuses above the bound, takes priority 0 and next handoffs, and takes all a
 })
 
 it('sends with priority 0 only where it was made for that', async () => {
-  const careful = pipeline.sender
+  const careful = createSender({
+    databaseUrl: pipeline.system.databaseUrl,
+    keyRing: parseSigningKeys(pipeline.system.env['BATON_SIGNING_KEYS'] ?? ''),
+  })
   const refused = { kind: 'permanent', code: 'BATON_PRIORITY_REFUSED' }
   await expect(careful.send(newTask(), 'last', { priority: 0 })).rejects.toMatchObject(refused)
   await expect(
@@ -69,6 +72,7 @@ it('sends with priority 0 only where it was made for that', async () => {
     ),
   ).rejects.toMatchObject(refused)
   expect(await careful.send(newTask(), 'last', { priority: 1 })).toMatchObject({ duplicate: false })
+  await careful.close()
 })
 
 it('refuses while the oldest of this agent type has waited too long, however few wait', async () => {
