@@ -54,6 +54,7 @@ export interface NextHandoff {
   readonly remainingSubtasks?: HandoffMessage['remainingSubtasks']
   readonly constraints?: readonly string[]
   readonly relevantContext?: HandoffMessage['relevantContext']
+  /** 0 only where the received message has it; 1 where it has not. */
   readonly priority?: 0 | 1 | 2 | 3
   /** Holds it until a person has approved; nothing of it executes before (R13). */
   readonly requiresApproval?: boolean

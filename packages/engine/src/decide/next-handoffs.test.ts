@@ -23,7 +23,7 @@ const result: AgentResult = {
   tokens: { prompt: 3, completion: 4 },
   next: [
     { to: 'reader', taskDescription: 'go on' },
-    { to: 'reader', taskDescription: 'also this', priority: 0 },
+    { to: 'reader', taskDescription: 'also this', priority: 3 },
   ],
 }
 
@@ -32,24 +32,28 @@ interface Passed {
   readonly message?: HandoffMessage
   readonly fencingToken?: number
   readonly join?: JoinHandoff
+  readonly priority?: 0 | 1 | 2 | 3
 }
 
-function pass(parts: Passed = {}) {
-  const { handoff = sampleHandoff(), fencingToken = 1, join } = parts
+const passedOn = (parts: Passed = {}) => {
+  const { handoff = sampleHandoff(), fencingToken = 1, join, priority } = parts
+  const next = result.next.map((one) => (priority === undefined ? one : { ...one, priority }))
   return passOn(
     {
       claimed: claimedFrom(handoff, { fencingToken }),
       message: parts.message ?? messageOf(handoff),
       execution: {
         kind: 'done',
-        result: { ...result, ...(join && { join }) },
+        result: { ...result, next, ...(join && { join }) },
         agent: sampleAgent,
         traceparent: TRACEPARENT,
       },
     },
     sampleOptions,
-  ).handoffs
+  )
 }
+
+const pass = (parts: Passed = {}) => passedOn(parts).handoffs
 
 describe('the next handoffs', () => {
   it('are none where no message could be built of what shall join them', () => {
@@ -113,8 +117,31 @@ describe('the next handoffs', () => {
       dataSubjects: ['s1'],
       personalDataPayload: { '/currentState/name': 'Ada' },
     })
-    expect(second?.priority).toBe(0)
+    expect(second?.priority).toBe(3)
   })
+
+  it.each([
+    { received: 0, asked: 0, passed: 0 },
+    { received: 0, asked: 2, passed: 2 },
+    { received: 1, asked: 0, passed: 1 },
+    { received: 3, asked: 0, passed: 1 },
+    { received: 3, asked: 1, passed: 1 },
+    { received: undefined, asked: 0, passed: 1 },
+  ] as const)(
+    'of $received that ask for $asked, and their join, have $passed: only who sends may be allowed 0',
+    ({ received, asked, passed }) => {
+      const message = { ...messageOf(sampleHandoff()) }
+      if (received !== undefined) message.priority = received
+      const join = { to: 'joiner', taskDescription: 'join', priority: asked }
+      const { handoffs, fanOut } = passedOn({ message, join, priority: asked })
+      for (const next of handoffs) {
+        expect(next.priority).toBe(passed)
+        expect(messageOf(next).priority).toBe(passed)
+      }
+      const joined: unknown = JSON.parse(fanOut?.joinRequest ?? '{}')
+      expect(joined).toMatchObject({ constraints: { priority: passed } })
+    },
+  )
 
   it('keep whose data it is, how sensitive and where it may be, also without personal data apart', () => {
     const residency = { jurisdiction: 'EU', transferMechanism: 'none' } as const

@@ -205,7 +205,7 @@ export function constraintsFor(
   const { replySchema, replySchemaRef } = isReplyAsked(next) ? next : message
   return withoutUndefined({
     list: [...(next.constraints ?? message.constraints)],
-    priority: next.priority ?? message.priority,
+    priority: priorityOf(message, next),
     deadline: next.deadline ?? message.deadline,
     expiresAt: next.expiresAt ?? message.expiresAt,
     replySchema,
@@ -218,6 +218,16 @@ export function constraintsFor(
     compressionThreshold: next.compressionThreshold,
     verbatimTurns: next.verbatimTurns,
   })
+}
+
+const CRITICAL = 0
+
+/** Only who sends may be allowed priority 0: what is asked from within a task that was not sent with it goes on as 1. */
+function priorityOf(
+  { priority: before }: HandoffMessage,
+  { priority: asked }: NextHandoff | JoinHandoff,
+): number | undefined {
+  return asked === CRITICAL && before !== CRITICAL ? 1 : (asked ?? before)
 }
 
 /** Form and schema of an answer belong together. */
