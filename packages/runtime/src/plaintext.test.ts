@@ -11,7 +11,6 @@ it.each([
   '::ffff:127.0.0.1',
   'localhost',
   'LOCALHOST',
-  'db.localhost',
   '/var/run/postgresql',
 ])('%s is this machine', (host) => expect(isLoopback(host)).toBe(true))
 
@@ -22,6 +21,8 @@ it.each([
   '10.0.0.1',
   '128.0.0.1',
   'auditor',
+  'db.localhost',
+  'localhost.',
   'localhost.example',
   '127.0.0.1.example',
   'notlocalhost',

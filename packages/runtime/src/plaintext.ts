@@ -7,10 +7,13 @@ const LOOPBACK = new BlockList()
 LOOPBACK.addSubnet('127.0.0.0', 8)
 LOOPBACK.addAddress('::1', 'ipv6')
 
-/** Whether a host, as an address or a URL names it, is this machine itself; so is the path of a socket. */
+/**
+ * Whether a host, as an address or a URL names it, is this machine itself; so is the path of a socket. Of names only `localhost`
+ * is, which the machine's own file of hosts says: what stands below it (`db.localhost`) many resolvers ask others for.
+ */
 export function isLoopback(host: string): boolean {
   const bare = host.replaceAll(/^\[|\]$/g, '').toLowerCase()
-  if (bare.startsWith('/') || bare === 'localhost' || bare.endsWith('.localhost')) return true
+  if (bare.startsWith('/') || bare === 'localhost') return true
   const version = isIP(bare)
   return version !== 0 && LOOPBACK.check(bare, version === 6 ? 'ipv6' : 'ipv4')
 }
