@@ -1,7 +1,7 @@
 // Two tenants of one installation: neither sees, steers, delays, charges or learns of anything of the other, on any route.
 import { randomUUID } from 'node:crypto'
 import { createApiKey } from '@baton/gateway'
-import { taskOfOperations } from '@baton/ledger'
+import { taskOfOperations, taskOfRefusals, taskOfSettings } from '@baton/ledger'
 import { buildHandoffMessage } from '@baton/sdk'
 import type { AgentState } from '@baton/sdk'
 import { addTenant, createPool, grantAgent, revokeAgent } from '@baton/store'
@@ -137,28 +137,55 @@ describe('tasks', () => {
     expect(task.json<{ handoffs: unknown[] }>().handoffs).toHaveLength(1)
   })
 
-  it('show nothing of another tenant where somebody sent under an id that its records stand under', async () => {
-    const traceOf = async (taskId: string, records: readonly object[]) => {
-      fixture.auditor.traces.set(taskId, { records, verified: true })
-      return (await get(fixture.gateway, `/v2/tasks/${taskId}/trace`, of(acme))).statusCode
-    }
+  it('cannot be begun under an id that records of the installation stand under', async () => {
     const at = new Date().toISOString()
-    for (const tenant of ['default', 'globex']) {
-      const taskId = taskOfOperations(tenant, at)
-      expect((await send(acme, OF_ACME, { taskId })).status).toBe(202)
-      const whose = tenant === 'default' ? {} : { tenant }
-      const made = { body: { event: 'API_KEY_MADE', taskId, ...whose } }
-      expect(await traceOf(taskId, [made])).toBe(404)
+    const own = [taskOfOperations('default', at), taskOfRefusals(at), taskOfSettings('gateway')]
+    for (const taskId of own) {
+      expect((await send(approver, OF_ACME, { taskId })).status).toBe(422)
+      const begun = `insert into task (id, tenant, status, next_seq, budget_micro_usd, spent_micro_usd)
+        values ($1, 'acme', 'PENDING_HANDOFF', 2, 1, 0)`
+      await expect(admin.query({ text: begun, values: [taskId] })).rejects.toMatchObject({
+        constraint: 'task_id_of_sender',
+      })
     }
-    const { body } = await send(acme, OF_ACME)
-    const { taskId } = body
-    const own = { body: { event: 'HANDOFF_REJECTED', taskId, tenant: 'acme' } }
-    expect(await traceOf(taskId, [own])).toBe(200)
-    // What the auditor does with a task is told of by no tenant's record.
-    const held = { body: { event: 'LEGAL_HOLD_SET', taskId } }
-    expect(await traceOf(taskId, [own, held])).toBe(200)
-    const refused = { body: { event: 'SEND_REFUSED', taskId } }
-    expect(await traceOf(taskId, [own, held, refused])).toBe(404)
+    // What was refused is on record, and not under the id that it named.
+    const refused = `select entry::json ->> 'taskId' as "taskId" from audit_outbox
+      where entry like '%SEND_REFUSED%' and entry::json ->> 'taskId' = any($1)`
+    const { rows } = await admin.query({ text: refused, values: [own] })
+    expect(rows).toEqual(own.map(() => ({ taskId: taskOfRefusals(at) })))
+  })
+
+  it('show each tenant its own records, whoever sent under the id that they stand under', async () => {
+    const seen = async (taskId: string, key: Key) => {
+      const answer = await get(fixture.gateway, `/v2/tasks/${taskId}/trace`, of(key))
+      if (answer.statusCode !== 200) return answer.statusCode
+      const { audit } = answer.json<{ audit: { verified: boolean; records: unknown[] } }>()
+      return [audit.verified, ...audit.records]
+    }
+    const recorded = (taskId: string, events: Readonly<Record<string, string>>) => {
+      const records = Object.entries(events).map(([event, tenant]) => ({
+        recordHash: 'a'.repeat(64),
+        assurance: 'committed',
+        tier: 'hot',
+        body: { event, taskId, ...(tenant === 'default' ? {} : { tenant }) },
+      }))
+      fixture.auditor.traces.set(taskId, { records, verified: true, cost: { hops: [1] } })
+      return records
+    }
+    const { taskId } = (await send(acme, OF_ACME)).body
+    const [own, key, sent] = recorded(taskId, {
+      HANDOFF_REJECTED: 'acme',
+      API_KEY_MADE: 'default',
+      SEND_REFUSED: 'globex',
+    })
+    expect(await seen(taskId, acme)).toEqual([true, own])
+    expect(await seen(taskId, home)).toEqual([true, key])
+    expect(await seen(taskId, globex)).toEqual([true, sent])
+    // What the auditor does with a task is told of by no tenant's record, and is for whose the task is.
+    const [, held] = recorded(taskId, { HANDOFF_REJECTED: 'acme', LEGAL_HOLD_SET: 'default' })
+    expect(await seen(taskId, acme)).toEqual([true, own, held])
+    expect(await seen(taskId, home)).toBe(404)
+    expect(await seen(taskId, globex)).toBe(404)
   })
 
   it('the same handoff id at another tenant is a conflict, never a repetition', async () => {

@@ -1,7 +1,7 @@
 // Refusals at the door reach the audit log: of each sender the first of a minute one by one, all others by their number.
 // Whoever floods the door writes ten records a minute and one for each reason, whatever is sent.
 import { randomUUID } from 'node:crypto'
-import { taskIdOf } from '@baton/ledger'
+import { taskOfRefusals } from '@baton/ledger'
 import type { AuditEntry } from '@baton/ledger'
 import type { RejectionReason } from '@baton/protocol'
 import { codeOf, every } from '@baton/runtime'
@@ -112,7 +112,7 @@ function refusalEntry(
   const id = randomUUID()
   return {
     event: 'SEND_REFUSED',
-    taskId: said.taskId ?? doorOfToday(),
+    taskId: said.taskId ?? taskOfRefusals(new Date().toISOString()),
     handoffId: said.handoffId ?? id,
     parentHandoffId: null,
     attempt: 0,
@@ -129,6 +129,3 @@ function refusalEntry(
     segments: [],
   }
 }
-
-/** The task under which stands what names none; one for each day, so that none grows without end. */
-const doorOfToday = (): string => taskIdOf(`baton/door/v1|${new Date().toISOString().slice(0, 10)}`)

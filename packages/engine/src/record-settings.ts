@@ -1,6 +1,6 @@
 // A process that begins with other people, keys or waivers than the one of its kind before it says so in the audit log.
 import { hash } from 'node:crypto'
-import { facts, taskIdOf } from '@baton/ledger'
+import { facts, taskOfSettings } from '@baton/ledger'
 import type { OperationDetail, People } from '@baton/ledger'
 import type { KeyRing } from '@baton/protocol'
 import { codeOf, every } from '@baton/runtime'
@@ -28,7 +28,7 @@ export const recordSettings = (pool: Pool, { process, details }: StartedWith): P
       subject: process,
       right: 'settings',
       details,
-      about: { taskId: taskIdOf(`baton/settings/v1|${process}`) },
+      about: { taskId: taskOfSettings(process) },
     })
     return true
   })

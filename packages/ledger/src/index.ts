@@ -16,8 +16,11 @@ export {
   facts,
   OPERATION_EVENTS,
   operationEntry,
-  taskIdOf,
+  earlierTaskOfSettings,
+  sameUuid,
   taskOfOperations,
+  taskOfRefusals,
+  taskOfSettings,
 } from './operation.ts'
 export type { Operation, OperationEvent } from './operation.ts'
 export {

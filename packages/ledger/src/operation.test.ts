@@ -1,7 +1,15 @@
 // Operations on the installation as entries: whose, by what right, under which task; and none that says anything in words.
 import { describe, expect, it } from 'vitest'
 import { checkEntry } from './check-entry.ts'
-import { fact, facts, operationEntry, taskOfOperations } from './operation.ts'
+import {
+  earlierTaskOfSettings,
+  fact,
+  facts,
+  operationEntry,
+  taskOfOperations,
+  taskOfRefusals,
+  taskOfSettings,
+} from './operation.ts'
 import { buildRecord, GENESIS_HASH, readRecord, recordId } from './record.ts'
 
 const ID = '0b5b5b3e-8f4e-4c1d-9d7e-3c9a0f6f6a11'
@@ -39,7 +47,18 @@ describe('the entry of an operation', () => {
     expect(taskId).toBe(taskOfOperations('acme', '2026-11-25T23:59:59.999Z'))
     expect(taskId).not.toBe(taskOfOperations('acme', '2026-11-26T00:00:00.000Z'))
     expect(taskId).not.toBe(taskOfOperations('default', AT))
-    expect(taskId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  })
+
+  it('stands under a task that no message can name, and so does what processes begin with and refuse', () => {
+    for (const taskId of [
+      taskOfOperations('default', AT),
+      taskOfRefusals(AT),
+      taskOfSettings('gateway'),
+    ])
+      expect(taskId).toMatch(
+        /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+      )
+    expect(earlierTaskOfSettings('gateway')).toBe('a11968a7-0e94-437a-925a-377f9dc1cf0b')
   })
 
   it('stands in the trace of the task whose text was read', () => {

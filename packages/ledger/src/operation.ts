@@ -101,13 +101,29 @@ const FACTS_SINGLY_MAX = 16
 
 /** The task under which a tenant's operations of a day stand. */
 export const taskOfOperations = (tenant: string, at: string): string =>
-  taskIdOf(`baton/operations/v1|${tenant}|${at.slice(0, DAY_CHARACTERS)}`)
+  ownTask(`baton/operations/v1|${tenant}|${dayOf(at)}`)
 
-/** A task that nobody sent, the same for the same text; of the version that ids of tasks have. */
-export function taskIdOf(text: string): string {
+/** The task under which a day's refusals stand that name none. */
+export const taskOfRefusals = (at: string): string => ownTask(`baton/door/v1|${dayOf(at)}`)
+
+/** The task under which stands what processes of a kind began with. */
+export const taskOfSettings = (process: string): string => ownTask(settingsOf(process))
+
+/** Where it stood until ids of such tasks became ones that nobody can send under. */
+export const earlierTaskOfSettings = (process: string): string => sameUuid(settingsOf(process))
+
+const settingsOf = (process: string): string => `baton/settings/v1|${process}`
+
+/** Of version 8: a message names tasks of version 4, so that nobody can begin one under which Baton's own records stand. */
+const ownTask = (text: string): string => uuidOfDigest(hash('sha256', text))
+
+/** A UUID of version 4, the same for the same text. */
+export function sameUuid(text: string): string {
   const id = uuidOfDigest(hash('sha256', text))
   return `${id.slice(0, VERSION_AT)}4${id.slice(VERSION_AT + 1)}`
 }
+
+const dayOf = (at: string): string => at.slice(0, DAY_CHARACTERS)
 
 const DAY_CHARACTERS = 10
 const VERSION_AT = 14

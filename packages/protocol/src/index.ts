@@ -47,4 +47,4 @@ export {
   TASK_ENDED,
   TASK_STATUSES,
 } from './states.ts'
-export { isUuid, UUID_PATTERN } from './uuid.ts'
+export { isSentId, isUuid, UUID_PATTERN } from './uuid.ts'

@@ -2,7 +2,7 @@
 // in the background, and each change is on record.
 import { createVaultRotation, readVaultProgress, requireVaultKeys } from '@baton/audit'
 import type { Pool, SubjectVault, VaultProgress } from '@baton/audit'
-import { fact, facts, operationEntry, taskIdOf } from '@baton/ledger'
+import { fact, facts, operationEntry, sameUuid } from '@baton/ledger'
 import type { AuditEntry } from '@baton/ledger'
 import { codeOf, crashPoint, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
@@ -99,7 +99,7 @@ const changesOf = (keys: readonly KeyInUse[], at: string): AuditEntry[] =>
     .map(({ key, current, earlier }) =>
       operationEntry({
         event: 'KEY_ROTATED',
-        id: taskIdOf(`baton/key-rotated/v1|${key}|${current}`),
+        id: sameUuid(`baton/key-rotated/v1|${key}|${current}`),
         at,
         actor: 'auditor',
         by: 'auditor',

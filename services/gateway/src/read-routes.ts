@@ -1,6 +1,5 @@
 // Reading one handoff, one task, a task's trace, and the list of tasks. Nothing here changes anything.
 import { DEFAULT_TENANT } from '@baton/ledger'
-import type { AuditEvent } from '@baton/ledger'
 import { TASK_STATUSES } from '@baton/protocol'
 import type { FastifyInstance } from 'fastify'
 import {
@@ -30,6 +29,7 @@ import {
   TRACED,
 } from './operation.ts'
 import type { ById } from './operation.ts'
+import { ownTrace } from './own-records.ts'
 import { readTaskTrace } from './task-trace.ts'
 import { showHandoff, showReturn, showTask } from './views.ts'
 
@@ -63,18 +63,16 @@ export function addReadRoutes(scope: FastifyInstance, { pool, audit }: ReadRoute
   scope.get<ById>('/tasks/:id/trace', TRACE_TASK, async (request) => {
     const { params } = request
     const whole = await findWhole(pool, params.id)
-    const recorded = await readTaskTrace({ audit, pool }, params.id, {
+    const { tenant } = keyOf(request)
+    const found = await readTaskTrace({ audit, pool }, params.id, {
       handoffs: whole?.handoffs ?? [],
       receipts: await listTaskReceipts(pool, params.id),
     })
-    const { tenant } = keyOf(request)
-    if (whole !== undefined) {
-      // Whoever sends names the task, and can name one under which records of others stand.
-      if (!isOnlyOf(tenant, recorded.records, OF_NO_TENANT)) throw notFound('task')
-      return { ...showWhole(whole), audit: recorded }
-    }
-    const isNobodys = tenant !== DEFAULT_TENANT && recorded.records.length === 0
-    if (isNobodys || !isOnlyOf(tenant, recorded.records)) throw notFound('task')
+    const recorded = ownTrace(found, { tenant, isOwner: whole !== undefined })
+    if (whole !== undefined) return { ...showWhole(whole), audit: recorded }
+    // Only the default tenant's are told whether the log ever knew a task that nobody sent.
+    if (recorded.records.length === 0 && (tenant !== DEFAULT_TENANT || found.records.length > 0))
+      throw notFound('task')
     if (recorded.verified && recorded.records.length === 0 && !recorded['expired']) {
       throw recorded.isAbsent ? notFound('task') : UNPROVEN
     }
@@ -94,30 +92,6 @@ export function addReadRoutes(scope: FastifyInstance, { pool, audit }: ReadRoute
       return { tasks: tasks.map(showTask) }
     },
   )
-}
-
-/** What the auditor itself records of a task, without saying whose it is. */
-const OF_NO_TENANT: ReadonlySet<unknown> = new Set<AuditEvent>([
-  'LEGAL_HOLD_SET',
-  'LEGAL_HOLD_LIFTED',
-  'EVIDENCE_EXPORTED',
-  'VERIFY_RUN',
-  'PARTITION_DROPPED',
-])
-
-/** Whether every record but those events says that the task is this tenant's; of the default one's, none says whose it is. */
-function isOnlyOf(
-  tenant: string,
-  records: readonly object[],
-  besides: ReadonlySet<unknown> = new Set(),
-): boolean {
-  return records.every((record) => {
-    const { body } = record as {
-      readonly body?: { readonly event?: unknown; readonly tenant?: unknown }
-    }
-    const isNobodys = body?.tenant === undefined && besides.has(body?.event)
-    return isNobodys || (body?.tenant ?? DEFAULT_TENANT) === tenant
-  })
 }
 
 /** As evidence takes them. */

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { RefusalRecorder } from '@baton/engine'
 import type { ProblemError } from '@baton/http/server'
-import { isUuid } from '@baton/protocol'
+import { isSentId } from '@baton/protocol'
 import type { RejectionReason } from '@baton/protocol'
 
 declare module 'fastify' {
@@ -47,4 +47,4 @@ const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 
 const idOf = (value: unknown): string | undefined =>
-  typeof value === 'string' && isUuid(value) ? value : undefined
+  typeof value === 'string' && isSentId(value) ? value : undefined

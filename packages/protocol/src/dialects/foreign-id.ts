@@ -1,8 +1,7 @@
 // The UUID by which Baton knows an id of another protocol: always the same one, and no two protocols share one.
 import { hash } from 'node:crypto'
 import type { HandoffMessage } from '../handoff-message.ts'
-
-const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+import { isSentId } from '../uuid.ts'
 
 /**
  * An id that is a UUID of version 4 keeps it, in lower case. Any other text becomes one, shaped of the digest of
@@ -10,7 +9,7 @@ const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
  */
 export function foreignUuid(protocol: string, kind: string, id: string): string {
   const known = id.toLowerCase()
-  if (UUID_V4.test(known)) return known
+  if (isSentId(known)) return known
   const digits = hash('sha256', `baton:${protocol}:${kind}:${id}`).slice(0, 32)
   const variant = '89ab'[Number.parseInt(digits[16] ?? '0', 16) % 4]
   const shaped = `${digits.slice(0, 12)}4${digits.slice(13, 16)}${variant}${digits.slice(17)}`

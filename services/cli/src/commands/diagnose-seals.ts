@@ -1,7 +1,7 @@
 // Whether the log is sealed, whether anybody outside has seen the seals, and with what people and waivers processes began.
 import { findOldestRecordTime, readTrace } from '@baton/audit'
 import type { VerifyReport } from '@baton/audit'
-import { taskIdOf } from '@baton/ledger'
+import { earlierTaskOfSettings, taskOfSettings } from '@baton/ledger'
 import type { OperationDetail } from '@baton/ledger'
 import type { CliSettings } from '../context.ts'
 import type { OpenedDatabases } from '../instance/databases.ts'
@@ -147,7 +147,10 @@ async function begunWith(
   { pool, cold }: OpenedDatabases['audit'],
   process: string,
 ): Promise<readonly OperationDetail[] | undefined> {
-  const trace = await readTrace(pool, taskIdOf(`baton/settings/v1|${process}`), { cold })
-  return trace.records.findLast(({ body }) => body.event === 'SETTINGS_CHANGED')?.body.operation
-    ?.details
+  for (const taskId of [taskOfSettings(process), earlierTaskOfSettings(process)]) {
+    const { records } = await readTrace(pool, taskId, { cold })
+    const newest = records.findLast(({ body }) => body.event === 'SETTINGS_CHANGED')
+    if (newest !== undefined) return newest.body.operation?.details
+  }
+  return undefined
 }
