@@ -5,10 +5,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createApiKey } from '@baton/gateway'
+import { createApiKey, parseApiKeys } from '@baton/gateway'
 import { createSender, parseSigningKeys } from '@baton/sdk'
 import type { HandoffConstraints, Sender } from '@baton/sdk'
-import { createPool } from '@baton/store'
+import { addApiKey, addTenant, createPool, revokeApiKey } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { acquirePostgres, createSystem, eventually } from '@baton/testkit'
 import type { ServiceProcess, System } from '@baton/testkit'
@@ -103,6 +103,45 @@ export const inboundOf = (name: string) => ({
   name,
   inboundSha256: hash('sha256', tokenOf(name)),
 })
+
+/** Adds a tenant to the installation of a world, and answers who makes and ends keys in its database. */
+export async function openTenants({ system }: SessionWorld, ...tenants: readonly string[]) {
+  const admin = createPool({ url: system.adminUrls.store, applicationName: 'test' })
+  for (const tenant of tenants) await addTenant(admin, tenant)
+  return {
+    async key(tenant: string, { operator, scopes, agents = null }: Wanted): Promise<MadeKey> {
+      const made = createApiKey({ scopes, operator, tenant })
+      const { sha256 = Buffer.alloc(32) } = parseApiKeys(made.entry).get(made.id) ?? {}
+      await addApiKey(admin, {
+        id: made.id,
+        tenant,
+        operator: tenant === 'default' ? operator : `${tenant}/${operator}`,
+        sha256,
+        scopes: scopes.split('+'),
+        agents,
+        expiresAt: null,
+        madeBy: 'test',
+      })
+      return { key: made.key, headers: { authorization: `Bearer ${made.key}` }, id: made.id }
+    },
+    revoke: (id: string) => revokeApiKey(admin, id),
+    close: () => admin.end(),
+  }
+}
+
+interface Wanted {
+  readonly operator: string
+  readonly scopes: string
+  readonly agents?: readonly string[] | null | undefined
+}
+
+interface MadeKey {
+  readonly id: string
+  readonly key: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export type Tenants = Awaited<ReturnType<typeof openTenants>>
 
 export interface Rpc {
   readonly status: number

@@ -3,22 +3,34 @@ import { randomUUID } from 'node:crypto'
 import { findTask } from '@baton/store'
 import { eventually } from '@baton/testkit'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { stateBody } from './gateway-fixture.ts'
 import {
   announceText,
   inboundOf,
   openSessionWorld,
+  openTenants,
   resultText,
   sessionKeys,
   soon,
   startFakePeer,
+  tokenOf,
 } from './session-fixture.ts'
-import type { FakePeer, Heard, SessionWorld } from './session-fixture.ts'
+import type { FakePeer, Heard, SessionWorld, Tenants } from './session-fixture.ts'
 
 let world: SessionWorld
 let haiku: FakePeer
 let opus: FakePeer
+let own: FakePeer
+let thief: FakePeer
+let tenants: Tenants
 beforeAll(async () => {
-  ;[haiku, opus] = await Promise.all([startFakePeer(), startFakePeer()])
+  const peers = await Promise.all([
+    startFakePeer(),
+    startFakePeer(),
+    startFakePeer(),
+    startFakePeer(),
+  ])
+  ;[haiku, opus, own, thief] = peers
   const working = { worksAs: 'coder', allowPrivate: true }
   const handsOn = { worksAs: 'starter', nextStepsTo: 'merger', allowPrivate: true }
   world = await openSessionWorld(
@@ -27,13 +39,23 @@ beforeAll(async () => {
       { ...inboundOf('haiku'), ...working, url: haiku.url, tokenEnv: 'HAIKU_TOKEN' },
       { ...inboundOf('opus'), ...working, url: opus.url, limits: { tasksMax: 1, workMs: 60_000 } },
       { ...inboundOf('starter'), ...handsOn, url: haiku.url },
+      {
+        name: 'own',
+        operator: 'acme/own',
+        worksAs: 'acme/coder',
+        allowPrivate: true,
+        url: own.url,
+      },
+      { ...inboundOf('thief'), worksAs: 'acme/coder', allowPrivate: true, url: thief.url },
     ],
     { HAIKU_TOKEN: 'what-haiku-wants' },
   )
+  tenants = await openTenants(world, 'acme')
 })
 afterAll(async () => {
+  await tenants?.close()
   await world.close()
-  await Promise.all([haiku.close(), opus.close()])
+  await Promise.all([haiku, opus, own, thief].map((peer) => peer?.close()))
 })
 
 const done = ({ message }: Heard) => ({ texts: [resultText(taskOf(message.contextId))] })
@@ -336,4 +358,33 @@ it('S23 a worker that announces something else without end keeps nobody from wor
   isOver = true
   await flooding
   expect(windows).toBeGreaterThan(100_010)
+})
+
+it('S07 gives the work of a tenant to peers of that tenant alone, and hears its result of none but them', async () => {
+  own.behave = ({ message }) => ({ texts: [`[queued] task ${taskOf(message.contextId)}`] })
+  const sender = await tenants.key('acme', { operator: 'ann', scopes: 'handoffs:send' })
+  const body = stateBody(
+    { agent: { agentId: 'acme/intake', agentVersion: '1.0.0' } },
+    { targetAgentType: 'acme/coder' },
+  )
+  const sent = await world.api<{ handoffId: string }>('POST', '/v2/handoffs', body, sender.key)
+  const { handoffId } = sent
+  await soon('its own worker has it', () => heardBy(own, handoffId).length > 0)
+  await soon('the other is named', () => world.output().includes('session.type_of_other'))
+  const report = async (headers: Readonly<Record<string, string>>) => {
+    const saying = { role: 'agent', contextId: `baton:${handoffId}`, headers }
+    const { error } = await world.say(resultText(handoffId), saying)
+    return (error?.data as { code?: string } | undefined)?.code
+  }
+  const thieving = { authorization: `Bearer ${tokenOf('thief')}` }
+  expect(await report(thieving)).toBe('BATON_AGENT_TYPE_REFUSED')
+  const weak = await tenants.key('acme', { operator: 'own', scopes: 'handoffs:send' })
+  expect(await report(weak.headers)).toBe('BATON_SCOPE_MISSING')
+  const limited = { operator: 'own', scopes: 'executions:claim', agents: ['acme/writer'] }
+  const elsewhere = await tenants.key('acme', limited)
+  expect(await report(elsewhere.headers)).toBe('BATON_AGENT_TYPE_REFUSED')
+  const working = await tenants.key('acme', { operator: 'own', scopes: 'executions:claim' })
+  expect(await report(working.headers)).toBeUndefined()
+  await world.reaches(handoffId, 'COMPLETED')
+  expect(thief.heard).toEqual([])
 })

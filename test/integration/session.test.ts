@@ -5,15 +5,18 @@ import {
   dispatchText,
   inboundOf,
   openSessionWorld,
+  openTenants,
   resultIn,
+  sessionKeys,
   soon,
   startFakePeer,
   tokenOf,
 } from './session-fixture.ts'
-import type { FakePeer, SessionWorld } from './session-fixture.ts'
+import type { FakePeer, SessionWorld, Tenants } from './session-fixture.ts'
 
 let world: SessionWorld
 let hermes: FakePeer
+let tenants: Tenants
 beforeAll(async () => {
   hermes = await startFakePeer()
   world = await openSessionWorld('session', [
@@ -26,9 +29,13 @@ beforeAll(async () => {
     },
     { ...inboundOf('asker'), sendsTo: 'coder', limits: { waitMs: 30_000 } },
     { ...inboundOf('silent') },
+    { name: 'planner', operator: 'acme/planner', sendsTo: 'acme/coder' },
+    { name: 'intruder', operator: 'globex/planner', sendsTo: 'acme/coder' },
   ])
+  tenants = await openTenants(world, 'acme', 'globex')
 })
 afterAll(async () => {
+  await tenants?.close()
   await world.close()
   await hermes.close()
 })
@@ -218,4 +225,65 @@ it('S22 says who may call, and refuses what it cannot read, as running peers do'
   expect((await world.say('hello', { as: 'silent' })).error).toMatchObject({ code: -32000 })
   for (const path of ['/health', '/.well-known/agent-card.json'])
     expect((await fetch(`${world.address()}${path}`)).status).toBe(200)
+})
+
+it('S22 is of the tenant of the key that a peer calls with: what it sends is seen, and answered, there alone', async () => {
+  const planner = { operator: 'planner', scopes: 'handoffs:send+handoffs:read' }
+  const own = await tenants.key('acme', planner)
+  const other = await tenants.key('globex', planner)
+  const taskId = randomUUID()
+  const contextId = randomUUID()
+  const sent = await world.say(dispatchText(taskId), { contextId, headers: own.headers })
+  expect(sent.texts.at(-1)).toMatch(QUEUED)
+  const { rows } = await world.pool.query<{ task_id: string }>({
+    text: `select task_id, tenant, from_agent, to_agent, sent_by from handoff where from_agent = 'acme/planner'`,
+  })
+  expect(rows).toEqual([
+    {
+      task_id: expect.any(String),
+      tenant: 'acme',
+      from_agent: 'acme/planner',
+      to_agent: 'acme/coder',
+      sent_by: 'acme/planner',
+    },
+  ])
+  const seen = async (key: string) => {
+    const path = `/v2/tasks/${rows[0]?.task_id}`
+    const { code } = await world.api<{ code?: string }>('GET', path, undefined, key)
+    return code ?? 'seen'
+  }
+  expect([await seen(own.key), await seen(other.key), await seen(sessionKeys.people.key)]).toEqual([
+    'seen',
+    'BATON_TASK_UNKNOWN',
+    'BATON_TASK_UNKNOWN',
+  ])
+  // Nobody sends to the agents of another tenant, whatever the file of peers says.
+  const intruding = await world.say(dispatchText(randomUUID()), { headers: other.headers })
+  expect(intruding.error?.data).toMatchObject({ code: 'BATON_AGENT_OF_OTHER_TENANT' })
+  // The same again is the same task still.
+  const again = await world.say(dispatchText(taskId), { contextId, headers: own.headers })
+  expect(again.messageId).toBe(sent.messageId)
+})
+
+it('S22 holds a peer to the scopes, agents and end of the key that it calls with, within seconds', async () => {
+  const codeFor = async (headers: Readonly<Record<string, string>>, task: object = {}) => {
+    const { status, error } = await world.say(dispatchText(randomUUID(), {}, task), { headers })
+    return [status, (error?.data as { code?: string } | undefined)?.code]
+  }
+  const made = async (operator: string, scopes: string, agents?: readonly string[]) =>
+    (await tenants.key('acme', { operator, scopes, agents })).headers
+  const reads = await made('planner', 'handoffs:read')
+  expect(await codeFor(reads)).toEqual([200, 'BATON_SCOPE_MISSING'])
+  const sends = await made('planner', 'handoffs:send')
+  const urgent = { priority: 'urgent' }
+  expect(await codeFor(sends, urgent)).toEqual([200, 'BATON_PRIORITY_REFUSED'])
+  const limited = await made('planner', 'handoffs:send', ['acme/writer'])
+  expect(await codeFor(limited)).toEqual([200, 'BATON_AGENT_REFUSED'])
+  const stranger = await made('stranger', 'handoffs:send')
+  expect(await codeFor(stranger)).toEqual([401, 'BATON_PEER_TOKEN_REFUSED'])
+  const ending = await tenants.key('acme', { operator: 'planner', scopes: 'handoffs:send' })
+  expect((await codeFor(ending.headers))[0]).toBe(200)
+  await tenants.revoke(ending.id)
+  await soon('the key is refused', async () => (await codeFor(ending.headers))[0] === 401)
+  expect(await codeFor(ending.headers)).toEqual([401, 'BATON_API_KEY_REVOKED'])
 })

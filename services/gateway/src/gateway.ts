@@ -211,9 +211,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   const calls = callsOf(options)
   const shares = sharesOf(options)
   const sending = sendingOf({ options, pool, submitter, refusals, shares })
-  const own = { options: options.session, pool, remote, tls: options.tls, metrics }
+  const own = { options: options.session, pool, tenantPool, authenticate, remote, metrics }
   const beside = { authenticate, readings, options, remote }
-  const session = createSession({ ...sending, ...foreignOf(options), ...own })
+  const session = createSession({ ...sending, ...foreignOf(options), ...own, tls: options.tls })
   const { server, routes } = createServer({
     authentication,
     rateMax: limits.rateMax,

@@ -100,7 +100,8 @@ export function keyWithScope(identified: Identified, scope: Scope): Access {
   throw missing === undefined ? scopeMissing(scope) : withheldProblem(scope, missing)
 }
 
-const refusalOf = (why: Exclude<Identified, { ok: true }>['why']): ProblemError =>
+/** Why who called is nobody, in words. */
+export const refusalOf = (why: Exclude<Identified, { ok: true }>['why']): ProblemError =>
   typeof why === 'string' ? REFUSED[why] : why
 
 const unauthorized = (code: `BATON_${string}`, detail: string, fix: string) =>

@@ -10,12 +10,13 @@ import {
 } from '@baton/protocol/dialects/session'
 import type { ProfileCache, RpcMessage } from '@baton/protocol/dialects/session'
 import type { Logger } from '@baton/runtime'
-import { operatorOf } from '../acting.ts'
+import { keyOf } from '../acting.ts'
+import { requireOwnType } from '../executions/own-types.ts'
 import type { Face } from '../dialect.ts'
 import { NOT_OFFERED } from '../executions/remote-work.ts'
 import { problemOf } from '../problem.ts'
+import { keyWithScope, refusalOf } from '../request-context.ts'
 import { REQUEST_MS } from '../v2.ts'
-import { peerOfOperator } from './peers.ts'
 import type { KnownPeer, Peers } from './peers.ts'
 import { errorOf, invalidParams, NOTHING_TAKEN, rpcEnvelope } from './refusals.ts'
 import { AGENT_CARD, CARD, HEALTH, SEND_MESSAGE } from './schema.ts'
@@ -53,7 +54,8 @@ function addSessionRoutes(scope: FastifyInstance, parts: SessionFaceParts): void
     config: { takesHandoffs: true },
     preParsing: async ({ identified }: FastifyRequest) => {
       if (!peers.mayCall) throw NOT_CONFIGURED
-      if (!identified.ok) throw TOKEN_REFUSED
+      if (!identified.ok) throw whyRefused(identified.why)
+      if (peers.of(identified.key) === undefined) throw TOKEN_REFUSED
     },
   }
   scope.post('/jsonrpc', options, (request, reply) => answerRpc(parts, request, reply))
@@ -95,13 +97,14 @@ function answerMessage(
   message: RpcMessage,
   exchange: Exchange,
 ): Promise<TaskAnswer> {
-  const peer = parts.peers.find(peerOfOperator(operatorOf(exchange.request)))
+  const peer = parts.peers.of(keyOf(exchange.request))
   if (peer === undefined) throw TOKEN_REFUSED
   const isAnnounced = keepAnnounce(parts, peer, message)
-  if (message.role === 'agent') return hearWorker(parts, peer, message)
+  if (message.role === 'agent') return hearWorker(parts, { peer, message, ...exchange })
   const greeting = greetingOf(message, isAnnounced)
   if (greeting !== undefined) return Promise.resolve(said(message, greeting))
   if (peer.sendsTo === null) throw NOTHING_TAKEN
+  keyWithScope(exchange.request.identified, 'handoffs:send')
   return takeTask(parts, { peer, message, agentType: peer.sendsTo, ...exchange })
 }
 
@@ -129,15 +132,20 @@ const said = ({ id, contextId, messageId }: RpcMessage, text: string): TaskAnswe
   texts: [text],
 })
 
+interface Hearing extends Exchange {
+  readonly peer: KnownPeer
+  readonly message: RpcMessage
+}
+
 async function hearWorker(
-  { workers }: SessionFaceParts,
-  peer: KnownPeer,
-  message: RpcMessage,
+  { pool, workers }: SessionFaceParts,
+  { peer, message, request }: Hearing,
 ): Promise<TaskAnswer> {
   // Who was told that a result was received would not tell it again.
   if (peer.worksAs === null && isOfTurn(message)) throw RESULT_LATE
   if (workers === undefined && isOfTurn(message)) throw NOT_OFFERED
   if (workers === undefined || peer.worksAs === null) return said(message, 'received')
+  await requireOwnType(pool, keyWithScope(request.identified, 'executions:claim'), peer.worksAs)
   const heard = await workers.receive(peer, message)
   if (heard === 'lost') throw RESULT_LATE
   if (heard === 'nothing' && message.text.includes(QUEUED)) return said(message, QUEUED)
@@ -152,17 +160,21 @@ const RESULT_LATE = new ProblemError({
   fix: 'Stop working on it; nothing of it was or will be committed.',
 })
 
+/** Of an API key or an access token it is said as everywhere; of what is neither, what a peer sends. */
+const whyRefused = (why: Parameters<typeof refusalOf>[0]): ProblemError =>
+  why === 'missing' || why === 'unknown' ? TOKEN_REFUSED : refusalOf(why)
+
 const TOKEN_REFUSED = new ProblemError({
   status: 401,
   code: 'BATON_PEER_TOKEN_REFUSED',
   detail: 'the request carries no bearer of a session peer',
-  fix: 'Send the header Authorization: Bearer <token>, whose SHA-256 stands in the file of peers.',
+  fix: 'Send the header Authorization: Bearer <token>: the token whose SHA-256 stands in the file of peers, or an API key or access token of the operator that it names.',
   headers: { 'www-authenticate': 'Bearer realm="baton"' },
 })
 
 const NOT_CONFIGURED = new ProblemError({
   status: 503,
   code: 'BATON_PEERS_NOT_CONFIGURED',
-  detail: 'no session peer may call here, because none has a token',
-  fix: 'Name a file of peers in BATON_PEERS, with inboundSha256 for each that may call.',
+  detail: 'no session peer may call here, because none has a token or an operator',
+  fix: 'Name a file of peers in BATON_PEERS, with operator or inboundSha256 for each that may call.',
 })

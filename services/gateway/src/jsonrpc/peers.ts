@@ -3,10 +3,11 @@ import { DEFAULT_TENANT } from '@baton/ledger'
 import { hash, timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { bearerOf } from '@baton/http/server'
-import { readPeers } from '@baton/protocol/dialects/session'
+import { readPeers, tenantOfPeer } from '@baton/protocol/dialects/session'
 import type { SessionPeer } from '@baton/protocol/dialects/session'
 import { permanent, readVariable } from '@baton/runtime'
-import type { ApiKey, Identified } from '../api-keys.ts'
+import type { Access, ApiKey, Identified } from '../api-keys.ts'
+import type { Authenticate } from '../authenticate.ts'
 
 /** A peer with the token for calling it. */
 export interface KnownPeer extends SessionPeer {
@@ -16,39 +17,48 @@ export interface KnownPeer extends SessionPeer {
 export interface Peers {
   readonly all: readonly KnownPeer[]
   find(name: string): KnownPeer | undefined
-  /** Whether anybody has a token for calling here. */
+  /** Whether anybody may call here. */
   readonly mayCall: boolean
-  /** Whose bearer an Authorization header carries. */
-  identify(authorization: string | undefined): Identified
+  /** Whose an Authorization header is: of a peer by its own token, or of whom API keys and access tokens say. */
+  identify(authorization: string | undefined): Identified | Promise<Identified>
+  /** The peer that such a caller is; undefined of others. */
+  of(key: Access): KnownPeer | undefined
 }
 
-const PREFIX = 'session:'
-
 /** Who acts, where a peer does. */
-export const operatorOfPeer = (name: string): string => `${PREFIX}${name}`
+export const operatorOfPeer = ({ name, operator }: KnownPeer): string =>
+  operator ?? `session:${name}`
 
-/** The name of the peer that acts as this operator. */
-export const peerOfOperator = (operator: string): string =>
-  operator.startsWith(PREFIX) ? operator.slice(PREFIX.length) : ''
+/** Whose a peer is. */
+export const tenantOf = (peer: KnownPeer): string => tenantOfPeer(peer) ?? DEFAULT_TENANT
+
+interface PeersParts {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly authenticate: Authenticate
+}
 
 /** Throws BATON_PEERS_INVALID. No path is no peers. */
-export function openPeers(
-  path: string | undefined,
-  env: Readonly<Record<string, string | undefined>>,
-): Peers {
+export function openPeers(path: string | undefined, { env, authenticate }: PeersParts): Peers {
   const all = path === undefined ? [] : readFile(path).map((peer) => withToken(peer, env))
   const byName = new Map(all.map((peer) => [peer.name, peer]))
-  const keys = all.flatMap((peer) => keyOfPeer(peer))
+  const keyed = all.flatMap((peer) => keyOfPeer(peer).map((key) => ({ key, peer })))
+  const byToken = new Map<Access, KnownPeer>(keyed.map(({ key, peer }) => [key, peer]))
+  const byOperator = new Map(
+    all.flatMap((peer) => (peer.operator === null ? [] : [[peer.operator, peer] as const])),
+  )
   return {
     all,
     find: (name) => byName.get(name),
-    mayCall: keys.length > 0,
+    mayCall: keyed.length + byOperator.size > 0,
     identify(authorization) {
       if (authorization === undefined) return { ok: false, why: 'missing' }
       const digest = hash('sha256', bearerOf(authorization) ?? '', 'buffer')
-      const key = keys.filter((one) => timingSafeEqual(one.sha256, digest)).at(0)
-      return key === undefined ? { ok: false, why: 'unknown' } : { ok: true, key }
+      const [known] = keyed.filter(({ key }) => timingSafeEqual(key.sha256, digest))
+      if (known !== undefined) return { ok: true, key: known.key }
+      return byOperator.size === 0 ? { ok: false, why: 'unknown' } : authenticate(authorization)
     },
+    // The operator of a key is a name of the database or of an issuer: none is called as a peer with a token is.
+    of: (key) => byToken.get(key) ?? byOperator.get(key.operator),
   }
 }
 
@@ -83,17 +93,17 @@ function withToken(
   return { ...peer, token }
 }
 
-const keyOfPeer = ({ name, inboundSha256 }: KnownPeer): ApiKey[] =>
-  inboundSha256 === null
+const keyOfPeer = (peer: KnownPeer): ApiKey[] =>
+  peer.inboundSha256 === null
     ? []
     : [
         {
-          id: `peer ${name}`,
-          operator: operatorOfPeer(name),
+          id: `peer ${peer.name}`,
+          operator: operatorOfPeer(peer),
           tenant: DEFAULT_TENANT,
           // Each is named by whoever runs this gateway, and urgent is a word of their protocol.
-          scopes: new Set(['handoffs:send', 'handoffs:send-critical']),
-          sha256: Buffer.from(inboundSha256, 'hex'),
+          scopes: new Set(['handoffs:send', 'handoffs:send-critical', 'executions:claim']),
+          sha256: Buffer.from(peer.inboundSha256, 'hex'),
           expiresAtMs: undefined,
         },
       ]

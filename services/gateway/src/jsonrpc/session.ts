@@ -5,12 +5,14 @@ import type { Logger, Service, Tls } from '@baton/runtime'
 import type { Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import type { Face } from '../dialect.ts'
+import { actFor } from '../acting.ts'
+import type { Authenticate } from '../authenticate.ts'
 import type { RemoteWork } from '../executions/remote-work.ts'
 import { createPeerCaller } from './call-peer.ts'
 import type { PeerCaller } from './call-peer.ts'
 import { createSessionFace } from './face.ts'
 import { ownAnnounce } from './own-announce.ts'
-import { openPeers } from './peers.ts'
+import { openPeers, tenantOf } from './peers.ts'
 import type { KnownPeer } from './peers.ts'
 import { createReplies } from './replies.ts'
 import type { ReplyTimes } from './replies.ts'
@@ -33,6 +35,7 @@ export interface SessionOptions {
 interface SessionParts extends Omit<TaskParts, 'waitMs' | 'beginning'> {
   readonly options: SessionOptions | undefined
   readonly remote: RemoteWork | undefined
+  readonly authenticate: Authenticate
   readonly metrics: Metrics
   readonly tls?: Tls | undefined
 }
@@ -48,8 +51,8 @@ const WAIT_MS = 2_000
 /** Throws BATON_PEERS_INVALID. */
 export function createSession({ options = {}, remote, ...parts }: SessionParts): Session {
   const { waitMs = WAIT_MS, profileMs = HOUR_MS, replyTimes: times = REPLY_TIMES } = options
-  const { pool, logger } = parts
-  const peers = openPeers(options.peersPath, options.env ?? {})
+  const { pool, tenantPool, authenticate, logger } = parts
+  const peers = openPeers(options.peersPath, { env: options.env ?? {}, authenticate })
   const profiles = createProfileCache(profileMs, (peer) => workers?.announced(peer))
   const caller = createPeerCaller(parts.metrics, parts.tls)
   const hosted = peers.all.filter(({ worksAs }) => worksAs !== null)
@@ -67,7 +70,7 @@ export function createSession({ options = {}, remote, ...parts }: SessionParts):
       for (const service of services) await service.start()
       const told = peers.all.filter(({ sendsTo, url }) => sendsTo !== null && url !== null)
       for (const peer of told)
-        void announceTo(peer, { pool, caller, logger, signal: stopping.signal })
+        void announceTo(peer, { tenantPool, caller, logger, signal: stopping.signal })
     },
     async stop() {
       stopping.abort()
@@ -78,7 +81,7 @@ export function createSession({ options = {}, remote, ...parts }: SessionParts):
 }
 
 interface Announcing {
-  readonly pool: Pool
+  readonly tenantPool: Pool
   readonly caller: PeerCaller
   readonly logger: Logger
   readonly signal: AbortSignal
@@ -90,11 +93,12 @@ const OWN_CONTEXT = 'handshake:baton'
 // At the start every orchestrator is told who works here (S02). Who does not hear it hears it with its first task.
 async function announceTo(
   peer: KnownPeer,
-  { pool, caller, logger, signal }: Announcing,
+  { tenantPool, caller, logger, signal }: Announcing,
 ): Promise<void> {
   try {
     const agentType = peer.sendsTo ?? ''
-    const announce = await ownAnnounce(pool, { agentType, contextId: OWN_CONTEXT, isFresh: true })
+    const own = { agentType, contextId: OWN_CONTEXT, isFresh: true }
+    const announce = await actFor(tenantOf(peer), () => ownAnnounce(tenantPool, own))
     await caller.call(peer, {
       messageId: crypto.randomUUID(),
       role: 'agent',

@@ -10,7 +10,8 @@ import { crashPoint } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { closeSessionReply, findSessionReply, isConflict, openSessionTurn } from '@baton/store'
 import type { Database, NewHandoff, Pool, SessionReply } from '@baton/store'
-import { authorOf, keyOf } from '../acting.ts'
+import { authorOf, idOwner, keyOf } from '../acting.ts'
+import { requireOwnAgents } from '../own-agents.ts'
 import { requireOwnPriority } from '../own-priority.ts'
 import type { Submission } from '../submission.ts'
 import type { Submitter } from '../submit.ts'
@@ -21,6 +22,8 @@ import { findOutcome } from './task-outcome.ts'
 
 export interface TaskParts {
   readonly pool: Pool
+  /** Of the tenant of whoever asks. */
+  readonly tenantPool: Pool
   readonly submitter: Submitter
   readonly requireRoom: RequireRoom
   /** Throws while too much is under way. */
@@ -49,7 +52,7 @@ interface Turn {
 
 /** Resolves once the handoff is durable. Throws problems. */
 export async function takeTask(parts: TaskParts, turn: Turn): Promise<TaskAnswer> {
-  const { pool, submitter, requireRoom, bounded, logger } = parts
+  const { pool, tenantPool, submitter, requireRoom, bounded, logger } = parts
   const read = readAsked(turn.message.text)
   if (!read.ok) throw invalidParams(read)
   const begun = { isFirst: false }
@@ -59,7 +62,7 @@ export async function takeTask(parts: TaskParts, turn: Turn): Promise<TaskAnswer
   let announced: SessionAnnounce | undefined
   const { handoffId, taskId, traceparent, repeated } = await alone(parts, turn, () =>
     bounded(async () => {
-      announced = await ownAnnounce(pool, announcing)
+      announced = await ownAnnounce(tenantPool, announcing)
       const submission = submissionOf(parts, { ...turn, asked: read.value, begun, announced })
       const { agentType: target, priority } = submission
       requireOwnPriority(keyOf(turn.request), priority)
@@ -69,7 +72,7 @@ export async function takeTask(parts: TaskParts, turn: Turn): Promise<TaskAnswer
   )
   logger.info({ event: 'handoff.queued', handoffId, taskId, traceparent, repeated })
   crashPoint('session.after_send')
-  const stored = await findSessionReply(pool, handoffId)
+  const stored = await findSessionReply(tenantPool, handoffId)
   if (stored === undefined) throw FORGOTTEN
   // On the first task of a context the worker says what it is (S02, S16).
   const said = begun.isFirst ? [JSON.stringify(announced)] : []
@@ -118,6 +121,7 @@ function submissionOf(parts: TaskParts, { asked, begun, announced, ...turn }: As
   const { traceparent, tracestate } = request.span
   const { agentState, targetAgentType, constraints } = toHandoff(asked, {
     peer: peer.name,
+    tenant: idOwner(keyOf(request)),
     contextId: message.contextId,
     taskId,
     handoffId,
@@ -128,6 +132,7 @@ function submissionOf(parts: TaskParts, { asked, begun, announced, ...turn }: As
     expiryMs: parts.expiryMs,
     trace: { traceparent, tracestate },
   })
+  requireOwnAgents(keyOf(request), agentState.agent.agentId)
   return {
     agentType,
     priority: constraints.priority ?? 2,
@@ -185,7 +190,7 @@ async function waitForOutcome(
 ): Promise<string | undefined> {
   const until = performance.now() + waitOf(parts, turn)
   for (;;) {
-    const outcome = await findOutcome(parts.pool, stored)
+    const outcome = await findOutcome(parts.tenantPool, stored)
     if (outcome !== undefined) return outcome
     if (performance.now() >= until || turn.reply.raw.destroyed) return undefined
     await sleep(LOOK_MS)

@@ -49,16 +49,16 @@ export function keepAnnounce(
 /** Under the task: who has it, and what is known of that peer from its announcement (S23). */
 export function recordAnnounce(
   { pool, remote, profiles }: WorkerParts,
-  { name, worksAs }: KnownPeer,
+  peer: KnownPeer,
   claimed: ClaimedHandoff,
 ): Promise<void> {
-  const announce = profiles.find(name, Date.now())
+  const announce = profiles.find(peer.name, Date.now())
   return recordStarted(
     { pool, shipper: remote.shipper },
     {
       claimed,
-      agent: { type: worksAs ?? '', version: VERSION },
-      operator: operatorOfPeer(name),
+      agent: { type: peer.worksAs ?? '', version: VERSION },
+      operator: operatorOfPeer(peer),
       announced: announce === undefined ? undefined : JSON.stringify(announce),
     },
   )
@@ -86,7 +86,7 @@ export async function settleResult(
   const handingOn = { to: peer.nextStepsTo, remaining: message?.remainingSubtasks ?? [] }
   const { outcome, isFlagged } = settlementOf(result, counted, handingOn)
   if (isFlagged) parts.logger.warn({ event: 'session.tokens_flagged', handoffId, peer: peer.name })
-  return settle(parts, operatorOfPeer(peer.name), { handoffId, fencingToken, outcome })
+  return settle(parts, operatorOfPeer(peer), { handoffId, fencingToken, outcome })
 }
 
 /** It had ended without the worker's result. */
@@ -114,7 +114,7 @@ export async function receiveResult(
   const handoffId = contextId.startsWith(CONTEXT) ? contextId.slice(CONTEXT.length) : taskIdIn(text)
   if (handoffId === undefined) return 'nothing'
   const { pool } = parts
-  const operator = operatorOfPeer(peer.name)
+  const operator = operatorOfPeer(peer)
   const fence = isUuid(handoffId) ? await findTakenBy(pool, handoffId, operator) : undefined
   if (fence === undefined) return 'lost'
   const [taken] = await loadTaken(pool, [fence], { operator })

@@ -15,11 +15,11 @@ import type { KnownWorker, RpcMessage, Unmet } from '@baton/protocol/dialects/se
 import { codeOf, crashPoint, every } from '@baton/runtime'
 import type { Service } from '@baton/runtime'
 import { renderForAgent } from '@baton/safety'
-import { countTaken, keepRemoteLeases, takeExecutions } from '@baton/store'
+import { countTaken, findTenantOfAgent, keepRemoteLeases, takeExecutions } from '@baton/store'
 import type { Fence } from '@baton/store'
 import { createAnnouncePace } from './announce-pace.ts'
 import type { PeerAnswer } from './call-peer.ts'
-import { operatorOfPeer } from './peers.ts'
+import { operatorOfPeer, tenantOf } from './peers.ts'
 import type { KnownPeer } from './peers.ts'
 import {
   contextOf,
@@ -44,6 +44,8 @@ const CLAIM_MS = 20_000
 const FULL_MS = 250
 /** A worker that said that it is busy is not asked again for so long. */
 const BUSY_MS = 2_000
+/** How soon it is looked again whether an agent type is of the tenant of a peer that works as it. */
+const OTHERS_MS = 2_000
 /** Who claims; whoever gets the work has it in their own name. */
 const CLAIMER = 'session'
 
@@ -57,6 +59,7 @@ export function createWorkers(parts: WorkerParts): Workers {
   const host = {
     ...parts,
     busyUntil: new Map<string, number>(),
+    idle: new Set<string>(),
     claims: new Map<string, AbortController>(),
     stopping: stopping.signal,
   }
@@ -94,6 +97,8 @@ export function createWorkers(parts: WorkerParts): Workers {
 
 interface Host extends WorkerParts {
   readonly busyUntil: Map<string, number>
+  /** Peers of which it was said that they are given nothing. */
+  readonly idle: Set<string>
   /** What ends the waiting for work of an agent type. */
   readonly claims: Map<string, AbortController>
   readonly stopping: AbortSignal
@@ -103,7 +108,9 @@ interface TypeHost extends Host {
   readonly type: string
 }
 
-async function claimFor(host: TypeHost, underWay: Set<Promise<void>>): Promise<number> {
+async function claimFor(all: TypeHost, underWay: Set<Promise<void>>): Promise<number> {
+  const host = await amongOwn(all)
+  if (host.peers.length === 0) return OTHERS_MS
   const claim = new AbortController()
   host.claims.set(host.type, claim)
   const workers = await knownWorkers(host)
@@ -121,11 +128,20 @@ async function claimFor(host: TypeHost, underWay: Set<Promise<void>>): Promise<n
   return isFull ? FULL_MS : 0
 }
 
+// Whoever works for an agent type is of the tenant whose it is, as who claims its work is.
+async function amongOwn(host: TypeHost): Promise<TypeHost> {
+  const tenant = await findTenantOfAgent(host.pool, host.type)
+  const peers = host.peers.filter((peer) => tenantOf(peer) === tenant)
+  for (const { name: peer } of host.peers.filter((one) => !peers.includes(one))) {
+    if (!host.idle.has(peer))
+      host.logger.warn({ event: 'session.type_of_other', peer, agentType: host.type, tenant })
+    host.idle.add(peer)
+  }
+  return { ...host, peers }
+}
+
 async function knownWorkers(host: TypeHost): Promise<readonly KnownWorker[]> {
-  const taken = await countTaken(
-    host.pool,
-    host.peers.map(({ name }) => operatorOfPeer(name)),
-  )
+  const taken = await countTaken(host.pool, host.peers.map(operatorOfPeer))
   const now = Date.now()
   return host.peers.map((peer) => ({
     peer: peer.name,
@@ -135,7 +151,7 @@ async function knownWorkers(host: TypeHost): Promise<readonly KnownWorker[]> {
     given:
       (host.busyUntil.get(peer.name) ?? 0) > now
         ? peer.tasksMax
-        : (taken.get(operatorOfPeer(peer.name)) ?? 0),
+        : (taken.get(operatorOfPeer(peer)) ?? 0),
     tasksMax: peer.tasksMax,
   }))
 }
@@ -209,7 +225,7 @@ async function takeFor(
   const taken = await takeExecutions(pool, [
     {
       ...fenceOf(claimed),
-      takenBy: operatorOfPeer(peer.name),
+      takenBy: operatorOfPeer(peer),
       agentType: peer.worksAs ?? '',
       agentVersion: VERSION,
       leaseMs,
@@ -260,7 +276,7 @@ async function whileKept(
     firstAfterMs: everyMs,
     async run() {
       const kept = await keepRemoteLeases(pool, [fenceOf(fence)], {
-        operator: operatorOfPeer(peer.name),
+        operator: operatorOfPeer(peer),
       })
       if (kept.length === 0) lost.abort()
     },
@@ -301,7 +317,7 @@ function noteFailed({ logger }: Host, peer: KnownPeer, { given, answer }: Answer
 async function takeAnswer(host: Host, peer: KnownPeer, answered: Answered): Promise<void> {
   const { given, answer, text } = answered
   const { claimed, message } = given
-  const operator = operatorOfPeer(peer.name)
+  const operator = operatorOfPeer(peer)
   switch (answer.kind) {
     case 'text': {
       const replySchema = message.replySchema ?? 'prose'

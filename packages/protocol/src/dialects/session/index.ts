@@ -10,7 +10,7 @@ export { readRpc, readRpcReply, RPC_ERRORS, rpcAnswer, rpcError, rpcSend } from 
 export type { RpcMessage, RpcRefusal, RpcReply } from './jsonrpc.ts'
 export { statusOf, toProse, toResult, WORKER_BLOCKED } from './outcome.ts'
 export type { EndedHandoff } from './outcome.ts'
-export { readPeers } from './peers.ts'
+export { readPeers, tenantOfPeer } from './peers.ts'
 export type { SessionPeer } from './peers.ts'
 export { createProfileCache } from './profiles.ts'
 export type { ProfileCache } from './profiles.ts'

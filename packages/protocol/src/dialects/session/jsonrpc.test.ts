@@ -133,6 +133,21 @@ it.each([
   ['a mistyped member', [{ ...worker, worksFor: 'x' }], '/peers/0/worksFor'],
   ['a mistyped limit', [{ ...worker, limits: { tasks: 1 } }], '/peers/0/limits/tasks'],
   ['the same name twice', [worker, worker], '/peers/1/name'],
+  ['an operator that is none', [{ name: 'a', operator: 'two words' }], '/peers/0/operator'],
+  [
+    'the same operator twice',
+    [
+      { name: 'a', operator: 'acme/a' },
+      { name: 'b', operator: 'acme/a' },
+    ],
+    '/peers/1/operator',
+  ],
+  [
+    'a token beside an operator',
+    [{ name: 'a', operator: 'acme/a', inboundSha256: 'a'.repeat(64) }],
+    '/peers/0/operator',
+  ],
+  ['work for another tenant', [{ ...worker, operator: 'acme/a' }], '/peers/0/worksAs'],
   [
     'the same token twice',
     [

@@ -9,6 +9,8 @@ export interface SessionPeer {
   readonly name: string
   /** SHA-256 of the bearer that it sends, in hexadecimal; without one it cannot call here. */
   readonly inboundSha256: string | null
+  /** With whose API keys or access tokens it calls instead; `acme/hermes` is of the tenant acme, and so is the peer. */
+  readonly operator: string | null
   /** The agent type that gets what it dispatches; without one it dispatches nothing. */
   readonly sendsTo: string | null
   /** The agent type whose work it does; without one it is given none. */
@@ -47,6 +49,7 @@ const TOLERANCE = 0.2
 const MEMBERS = new Set([
   'name',
   'inboundSha256',
+  'operator',
   'sendsTo',
   'worksAs',
   'nextStepsTo',
@@ -96,6 +99,13 @@ function refuseTwins(before: readonly SessionPeer[], peer: SessionPeer, index: n
       'another peer has this token',
       'Make a token of its own.',
     )
+  const { operator } = peer
+  if (operator !== null && before.some((one) => one.operator === operator))
+    refuse(
+      `/peers/${index}/operator`,
+      'another peer has this operator',
+      'Give it an operator, and keys, of its own.',
+    )
 }
 
 function refuseUnknown({ all }: Members, known: ReadonlySet<string>, pointer: string): void {
@@ -110,6 +120,11 @@ function refuseUnknown({ all }: Members, known: ReadonlySet<string>, pointer: st
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const DIGEST = /^[0-9a-f]{64}$/
+const OPERATOR = /^(?:(?<tenant>[a-z][a-z0-9-]{0,30})\/)?[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+/** Whose a peer is; undefined is the default tenant. */
+export const tenantOfPeer = ({ operator }: Pick<SessionPeer, 'operator'>): string | undefined =>
+  OPERATOR.exec(operator ?? '')?.groups?.['tenant']
 
 function readPeer(value: JsonValue, pointer: string): SessionPeer {
   const members = membersOf(value, pointer)
@@ -120,9 +135,13 @@ function readPeer(value: JsonValue, pointer: string): SessionPeer {
   const inboundSha256 = members.name('inboundSha256')
   if (inboundSha256 !== null && !DIGEST.test(inboundSha256))
     refuse(`${pointer}/inboundSha256`, 'expected 64 hexadecimal digits', 'Write: sha256sum.')
+  const operator = members.name('operator')
+  if (operator !== null && !OPERATOR.test(operator))
+    refuse(`${pointer}/operator`, 'expected an operator', 'Write ann, or acme/ann of a tenant.')
   const peer = {
     name,
     inboundSha256,
+    operator,
     sendsTo: members.name('sendsTo'),
     worksAs: members.name('worksAs'),
     nextStepsTo: members.name('nextStepsTo'),
@@ -138,6 +157,15 @@ function readPeer(value: JsonValue, pointer: string): SessionPeer {
     refuse(`${pointer}/url`, 'is required where it works', 'Add the address of its /jsonrpc.')
   if (peer.nextStepsTo !== null && peer.worksAs === null)
     refuse(`${pointer}/nextStepsTo`, 'needs worksAs', 'Say whose work it does, or leave it out.')
+  if (inboundSha256 !== null && operator !== null)
+    refuse(`${pointer}/operator`, 'it has a token already', 'Keep inboundSha256 or operator.')
+  const tenant = tenantOfPeer(peer)
+  if (tenant !== undefined && peer.worksAs?.startsWith(`${tenant}/`) === false)
+    refuse(
+      `${pointer}/worksAs`,
+      'is no agent type of its tenant',
+      `Write ${tenant}/NAME: nobody works as an agent of another.`,
+    )
   if (peer.tokenFile !== null && peer.tokenEnv !== null)
     refuse(`${pointer}/tokenEnv`, 'its token stands in two places', 'Keep tokenFile or tokenEnv.')
   return peer

@@ -3,7 +3,7 @@ import type { AgentState, HandoffConstraints } from '../../agent-state.ts'
 import type { HandoffMessage } from '../../handoff-message.ts'
 import type { JsonObject } from '../../json.ts'
 import { usdFromMicro } from '../../money.ts'
-import { foreignUuid } from '../foreign-id.ts'
+import { foreignUuid, kindOf } from '../foreign-id.ts'
 import type { SessionAnnounce } from './announce.ts'
 import type { Asked } from './asked.ts'
 import { clampPrompt, dispatchOf } from './dispatch.ts'
@@ -15,6 +15,8 @@ import type { ReplySchema } from './words.ts'
 /** What the mapping is given: who asks, ids, times and the trace. */
 export interface Making {
   readonly peer: string
+  /** Whose it is; undefined is the default tenant. */
+  readonly tenant?: string | undefined
   readonly contextId: string
   /** The task's id, or what stands for it where the peer names none. */
   readonly taskId: string
@@ -34,14 +36,18 @@ const PERSONAL = '[personal data]'
 /** Ids of tasks are each peer's own: two may use the same. */
 export const externalId = (peer: string, taskId: string): string => `${peer}/${taskId}`
 
+/** As which agent a peer sends. */
+const agentOfPeer = (peer: string, tenant: string | undefined): string =>
+  tenant === undefined ? peer : `${tenant}/${peer}`
+
 /** What to send for what is asked: the first handoff of a task, kept in the protocol's own words. */
 export function toHandoff(asked: Asked, making: Making) {
-  const { peer, taskId, trace } = making
+  const { peer, tenant, taskId, trace } = making
   const agentState: AgentState = {
     handoffId: making.handoffId,
-    taskId: foreignUuid(SESSION, 'task', externalId(peer, taskId)),
+    taskId: foreignUuid(SESSION, kindOf('task', tenant), externalId(peer, taskId)),
     parentHandoffId: null,
-    agent: { agentId: peer, agentVersion: PEER_VERSION },
+    agent: { agentId: agentOfPeer(peer, tenant), agentVersion: PEER_VERSION },
     timestamp: making.now.toISOString(),
     taskDescription: 'INITIAL',
     completedSubtasks: [],
