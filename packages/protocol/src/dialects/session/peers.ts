@@ -135,13 +135,10 @@ function readPeer(value: JsonValue, pointer: string): SessionPeer {
   const inboundSha256 = members.name('inboundSha256')
   if (inboundSha256 !== null && !DIGEST.test(inboundSha256))
     refuse(`${pointer}/inboundSha256`, 'expected 64 hexadecimal digits', 'Write: sha256sum.')
-  const operator = members.name('operator')
-  if (operator !== null && !OPERATOR.test(operator))
-    refuse(`${pointer}/operator`, 'expected an operator', 'Write ann, or acme/ann of a tenant.')
   const peer = {
     name,
     inboundSha256,
-    operator,
+    operator: members.name('operator'),
     sendsTo: members.name('sendsTo'),
     worksAs: members.name('worksAs'),
     nextStepsTo: members.name('nextStepsTo'),
@@ -157,18 +154,27 @@ function readPeer(value: JsonValue, pointer: string): SessionPeer {
     refuse(`${pointer}/url`, 'is required where it works', 'Add the address of its /jsonrpc.')
   if (peer.nextStepsTo !== null && peer.worksAs === null)
     refuse(`${pointer}/nextStepsTo`, 'needs worksAs', 'Say whose work it does, or leave it out.')
-  if (inboundSha256 !== null && operator !== null)
+  refuseForeign(peer, pointer)
+  if (peer.tokenFile !== null && peer.tokenEnv !== null)
+    refuse(`${pointer}/tokenEnv`, 'its token stands in two places', 'Keep tokenFile or tokenEnv.')
+  return peer
+}
+
+/** Whoever calls with keys of an operator is of its tenant, in all that it does. */
+function refuseForeign(peer: SessionPeer, pointer: string): void {
+  const { inboundSha256, operator, worksAs } = peer
+  if (operator === null) return
+  if (!OPERATOR.test(operator))
+    refuse(`${pointer}/operator`, 'expected an operator', 'Write ann, or acme/ann of a tenant.')
+  if (inboundSha256 !== null)
     refuse(`${pointer}/operator`, 'it has a token already', 'Keep inboundSha256 or operator.')
   const tenant = tenantOfPeer(peer)
-  if (tenant !== undefined && peer.worksAs?.startsWith(`${tenant}/`) === false)
+  if (tenant !== undefined && worksAs?.startsWith(`${tenant}/`) === false)
     refuse(
       `${pointer}/worksAs`,
       'is no agent type of its tenant',
       `Write ${tenant}/NAME: nobody works as an agent of another.`,
     )
-  if (peer.tokenFile !== null && peer.tokenEnv !== null)
-    refuse(`${pointer}/tokenEnv`, 'its token stands in two places', 'Keep tokenFile or tokenEnv.')
-  return peer
 }
 
 function readUrl(text: string | null, pointer: string): string | null {
