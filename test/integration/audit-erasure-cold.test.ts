@@ -98,6 +98,7 @@ function openEraser(daysAgo: number): Eraser {
   const log = createAuditLog({ db, vault, signer, environment: 'test', nowMicros })
   return createEraser({
     db: open(fixture.urls.eraser),
+    writer: db,
     reader: fixture.reader,
     vaultDb: open(fixture.urls.vault),
     vault,

@@ -339,8 +339,33 @@ describe('a thief with the erase token, the eraser’s role and all that deliver
     await eraser.end()
   })
 
+  it('closes nobody, so that what is said about people is recorded still', async () => {
+    const eraser = createPool({ url: pipeline.system.auditUrls.eraser, applicationName: 'thief' })
+    const sql = (text: string, values: readonly unknown[]) =>
+      eraser.query({ text, values: [...values] })
+    const person = `person-${randomUUID()}`
+    const taskId = await tell(person)
+    const { rows } = await sql(
+      'select distinct subject_ref from audit.payload p join audit.record r using (chain, seq) where r.task_id = $1 limit 1',
+      [taskId],
+    )
+    const id = randomUUID()
+    await sql(
+      `insert into audit.erasure (id, state, basis, requested_by, confirmed_by, handoff_ids, task_ids)
+       values ($1, 'CONFIRMED', $2, 'ann', 'bob', '{}', '{}')`,
+      [id, basis],
+    )
+    const closing = `select audit.close_subjects($1, array[$2::uuid], '{}', '{}', '{}', '{}')`
+    const { subject_ref: ref } = rows[0] as { subject_ref: string }
+    await expect(sql(closing, [id, ref])).rejects.toMatchObject({ code: '42501' })
+    await tell(person)
+    await eraser.end()
+  })
+
   it('gets nothing deleted by SQL, neither by a row of its own nor by an erasure that came to its end', async () => {
     const eraser = createPool({ url: pipeline.system.auditUrls.eraser, applicationName: 'thief' })
+    // With the role that appends besides, which may close.
+    const writer = createPool({ url: pipeline.system.auditUrls.writer, applicationName: 'thief' })
     const sql = (text: string, values: readonly unknown[]) =>
       eraser.query({ text, values: [...values] })
     const { rows } = await sql(
@@ -349,10 +374,10 @@ describe('a thief with the erase token, the eraser’s role and all that deliver
     )
     const [{ subject_ref: innocent }] = rows as [{ subject_ref: string }]
     const close = (id: string) =>
-      sql(`select audit.close_subjects($1, array[$2::uuid], '{}', '{}', '{}', '{}')`, [
-        id,
-        innocent,
-      ])
+      writer.query({
+        text: `select audit.close_subjects($1, array[$2::uuid], '{}', '{}', '{}', '{}')`,
+        values: [id, innocent],
+      })
     // An erasure of somebody else, signed by two people and carried out.
     const other = { id: randomUUID(), subject: `person-${randomUUID()}`, basis }
     await tell(other.subject)
@@ -393,16 +418,17 @@ describe('a thief with the erase token, the eraser’s role and all that deliver
       values: [plan.id],
     })
     expect(told).toEqual([])
-    await eraser.end()
+    await Promise.all([eraser.end(), writer.end()])
   })
 })
 
 /** A record with a text about somebody. */
-async function tell(subject: string): Promise<void> {
+async function tell(subject: string): Promise<string> {
   const { auditorUrl: url, tokens } = pipeline.system
   const appending = createAuditClient({ url, token: tokens.append })
   const segments = [{ kind: 'personal' as const, subject, text: 'of somebody' }]
   const ids = { taskId: randomUUID(), handoffId: randomUUID() }
   await appending.append([entryOf({ ...ids, segments })])
   appending.close()
+  return ids.taskId
 }

@@ -11,7 +11,8 @@ import { addErasureRoutes } from './erasure-routes.ts'
 
 /** Without BATON_AUDIT_ERASER_URL and its token nothing is connected, and the routes refuse. */
 export function createErasurePart(core: Core): Part {
-  const { settings, vault, vaultDb, reader, cold, coveredNow, batchKeys, batcher, logger } = core
+  const { settings, vault, vaultDb, writer, reader, cold, coveredNow, batchKeys, batcher, logger } =
+    core
   const { BATON_AUDIT_ERASER_URL: url, BATON_AUDIT_ERASE_TOKEN: token } = settings
   const signer = erasureSigner(core)
   const db =
@@ -27,6 +28,7 @@ export function createErasurePart(core: Core): Part {
     db &&
     createEraser({
       db,
+      writer,
       reader,
       vaultDb,
       vault,

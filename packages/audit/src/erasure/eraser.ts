@@ -59,6 +59,8 @@ import type { SubjectVault } from '../append/subject-vault.ts'
 interface EraserOptions {
   /** Connected as audit_eraser. */
   readonly db: Database
+  /** Connected as audit_writer, which alone closes subjects. */
+  readonly writer: Database
   /** Connected as audit_reader. */
   readonly reader: Pool
   /** Connected as vault_keeper. */
@@ -314,7 +316,7 @@ function readSigned(
 
 /** See `Eraser.run`. */
 async function carryOut(options: EraserOptions, reach: Reach, id: string): Promise<Erasure> {
-  const { db, vaultDb, vault, append } = options
+  const { db, writer, vaultDb, vault, append } = options
   const erasure = await readKnown(db, id)
   if (!isDecided(options, erasure)) throw unproven(id)
   if (isPlan(erasure)) throw new TypeError('only what a second person confirmed is carried out')
@@ -322,7 +324,7 @@ async function carryOut(options: EraserOptions, reach: Reach, id: string): Promi
   await detachKeys(vaultDb, id)
   const subjectRefs = await readDetachedKeys(vaultDb, id)
   const cold = await reach.readCold(subjectRefs, erasure.taskIds)
-  await erased.closeSubjects(db, id, { subjectRefs, cold: cold.segments })
+  await erased.closeSubjects(writer, id, { subjectRefs, cold: cold.segments })
   const lists = await erased.readErasedLists(db, id)
   // Whoever holds the eraser's role can have put others among them.
   if (lists.some(({ subjectRef }) => !subjectRefs.includes(subjectRef))) throw unproven(id)
