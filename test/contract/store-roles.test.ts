@@ -1,6 +1,7 @@
 // Which role may do what in the operational database, asked of Postgres for every table and right; and attempts of those that deliver.
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { operationInvariant } from '@baton/engine'
 import { ensureRole } from '@baton/postgres'
 import type { Admin } from '@baton/postgres'
 import { createPool, migrateStore, sendHandoffs, SPLIT_ROLES, TABLE_RIGHTS } from '@baton/store'
@@ -145,9 +146,69 @@ describe('whoever delivers', () => {
     ['the look at keys', `select from api_key`],
     ['the look at the pepper', `select from subject_pepper`],
     ['a change of what came before', `update handoff_revision set body = ''`],
+    ['a change of what waits to be recorded', `update audit_outbox set entry = '{}'`],
+    ['what was done to the installation', `delete from told_operation`],
+    ['the look at it', `select from told_operation`],
+    [
+      'settings that nobody recorded',
+      `insert into recorded_settings values ('gateway', sha256(''))`,
+    ],
+    ['other settings', `update recorded_settings set sha256 = sha256('')`],
     ['its own table', `create table thief ()`],
   ])('is refused %s', async (_, text) => {
     expect(await codeOf(text)).toBe(REFUSED)
+  })
+
+  it('says what settings there are only with the record of just these', async () => {
+    const recorded = (process: string, entry: object) =>
+      codeOf('select record_settings($1, $2, $3, $4)', [
+        process,
+        randomUUID(),
+        randomUUID(),
+        JSON.stringify({ act: { id: randomUUID() }, ...entry }),
+      ])
+    const details = [{ code: 'PERSON', value: 'eve', sha256: null }]
+    const operation = { subject: 'gateway', details }
+    expect(await recorded('gateway', { event: 'TEXT_READ', operation })).toBe(REFUSED)
+    expect(await recorded('receiver', { event: 'SETTINGS_CHANGED', operation })).toBe(REFUSED)
+    expect(await recorded('gateway', { event: 'SETTINGS_CHANGED', operation })).toBeUndefined()
+    const kept = await store.rows<{ sha256: string; entry: string }>(
+      `select encode(sha256, 'hex') as sha256, entry from recorded_settings, audit_outbox
+       where process = 'gateway' and entry::json #>> '{operation,subject}' = 'gateway'`,
+    )
+    expect(kept).toEqual([
+      { sha256: hash('sha256', JSON.stringify(details)), entry: expect.stringContaining('eve') },
+    ])
+    // What waited to be recorded can be forgotten, and is found missing.
+    expect(await codeOf('delete from audit_outbox')).toBeUndefined()
+    await store.superuser.query({
+      text: `update told_operation set told_at = clock_timestamp() - interval '11 minutes'`,
+    })
+    const missing = operationInvariant(store.pool, async () => new Map())
+    expect(await missing.check()).toEqual([
+      expect.stringMatching(/^SETTINGS_CHANGED [0-9a-f-]{36}$/),
+    ])
+    const found = operationInvariant(
+      store.pool,
+      async (ids) => new Map(ids.map((id) => [id, 'a record'])),
+    )
+    expect(await found.check()).toEqual([])
+  })
+
+  it('takes nobody out of those who sent a handoff', async () => {
+    const handoffId = await sent()
+    const become = (sentBy: string | null, earlier: readonly string[] = []) =>
+      codeOf('update handoff set sent_by = $2, earlier_senders = $3 where id = $1', [
+        handoffId,
+        sentBy,
+        earlier,
+      ])
+    expect(await become('ann')).toBeUndefined()
+    expect(await become('bob')).toBe(REFUSED)
+    expect(await become(null)).toBe(REFUSED)
+    expect(await become('bob', ['ann'])).toBeUndefined()
+    expect(await become('bob', [])).toBe(REFUSED)
+    expect(await become('ann', ['bob'])).toBeUndefined()
   })
 
   it('asks for an approval and closes it, and writes none', async () => {

@@ -66,6 +66,7 @@ const OF_NOBODY = [
   'subject_pepper',
   'tenant',
   'tenant_grant',
+  'told_operation',
 ]
 
 it('every table says whose its rows are, or is of nobody', async () => {

@@ -1,7 +1,8 @@
 // The promises I1 to I12. The rules they come down to stand beside their statements, in packages/store and packages/audit.
 import { recordId } from '@baton/ledger'
-import { listExecutionReceipts } from '@baton/store'
-import type { Pool } from '@baton/store'
+import type { OperationEvent } from '@baton/ledger'
+import { listExecutionReceipts, listToldOperations } from '@baton/store'
+import type { Pool, ToldOperation } from '@baton/store'
 
 export const PROMISES = {
   I1: 'Atomic send: task, checkpoint, handoff and outbox row commit together or not at all',
@@ -29,12 +30,11 @@ export interface Invariant {
   check(): Promise<readonly string[]>
 }
 
+/** The recorded hashes (lower-case hex) by record id, of those that are recorded. */
+type FindRecordHashes = (recordIds: readonly string[]) => Promise<ReadonlyMap<string, string>>
+
 /** I3 across both databases: every receipt that one of the newest executions holds is a record in the audit store. */
-export function receiptInvariant(
-  pool: Pool,
-  /** The recorded hashes (lower-case hex) by record id, of those that are recorded. */
-  findRecordHashes: (recordIds: readonly string[]) => Promise<ReadonlyMap<string, string>>,
-): Invariant {
+export function receiptInvariant(pool: Pool, findRecordHashes: FindRecordHashes): Invariant {
   return {
     promise: 'I3',
     rule: 'every receipt held by an execution is in the audit store',
@@ -51,3 +51,30 @@ export function receiptInvariant(
 }
 
 const RECEIPTS_MAX = 5_000
+
+/** I10 across both databases: what operators did, and was forgotten here as recorded, is in the audit store. */
+export function operationInvariant(pool: Pool, findRecordHashes: FindRecordHashes): Invariant {
+  return {
+    promise: 'I10',
+    rule: 'what was done to the installation in the last week is in the log',
+    async check() {
+      const told = await listToldOperations(pool, OPERATIONS_MAX)
+      const hashes = await findRecordHashes(told.map(idOfOperation))
+      return told
+        .filter((one) => !hashes.has(idOfOperation(one)))
+        .slice(0, MISSING_MAX)
+        .map(({ event, actId }) => `${event} ${actId}`)
+    },
+  }
+}
+
+const OPERATIONS_MAX = 5_000
+const MISSING_MAX = 100
+
+const idOfOperation = ({ event, handoffId, actId }: ToldOperation): string =>
+  recordId({
+    event: event as OperationEvent,
+    handoffId,
+    epoch: 0,
+    act: { id: actId, actor: '' },
+  })

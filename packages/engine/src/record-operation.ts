@@ -4,7 +4,7 @@ import { LedgerError, operationEntry } from '@baton/ledger'
 import type { AuditEntry, Operation } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
 import { addOutboxEvents } from '@baton/store'
-import type { Database } from '@baton/store'
+import type { Database, OutboxEvent } from '@baton/store'
 import { toOutboxEvent } from './decide/audit-entries.ts'
 
 /** All but when it was and its id, which are those of its recording. */
@@ -18,11 +18,11 @@ export async function recordOperation(
   db: Database,
   ...done: readonly DoneOperation[]
 ): Promise<void> {
-  await addOutboxEvents(
-    db,
-    done.map((one) => toOutboxEvent(entryOf(one))),
-  )
+  await addOutboxEvents(db, done.map(operationEvent))
 }
+
+/** The record of what is done now, to be stored with it. Throws BATON_OPERATION_UNRECORDABLE. */
+export const operationEvent = (done: DoneOperation): OutboxEvent => toOutboxEvent(entryOf(done))
 
 function entryOf(done: DoneOperation): AuditEntry {
   try {

@@ -1,13 +1,12 @@
 // A process that begins with other people, keys or waivers than the one of its kind before it says so in the audit log.
-import { hash } from 'node:crypto'
 import { facts, taskOfSettings } from '@baton/ledger'
 import type { OperationDetail, People } from '@baton/ledger'
 import type { KeyRing } from '@baton/protocol'
 import { codeOf, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
-import { changeSettings, createPool, inTransaction } from '@baton/store'
+import { createPool, recordChangedSettings } from '@baton/store'
 import type { Pool } from '@baton/store'
-import { recordOperation } from './record-operation.ts'
+import { operationEvent } from './record-operation.ts'
 
 /** What the record may say of a process's settings: public names and digests, never a secret. */
 export interface StartedWith {
@@ -18,10 +17,10 @@ export interface StartedWith {
 
 /** Records them where they are others than before; answers whether they were. */
 export const recordSettings = (pool: Pool, { process, details }: StartedWith): Promise<boolean> =>
-  inTransaction(pool, async (db) => {
-    const sha256 = hash('sha256', JSON.stringify(details), 'buffer')
-    if (!(await changeSettings(db, { process, sha256 }))) return false
-    await recordOperation(db, {
+  recordChangedSettings(
+    pool,
+    process,
+    operationEvent({
       event: 'SETTINGS_CHANGED',
       actor: process,
       by: process,
@@ -29,9 +28,8 @@ export const recordSettings = (pool: Pool, { process, details }: StartedWith): P
       right: 'settings',
       details,
       about: { taskId: taskOfSettings(process) },
-    })
-    return true
-  })
+    }),
+  )
 
 interface RecorderParts {
   readonly databaseUrl: string

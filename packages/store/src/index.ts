@@ -2,7 +2,12 @@
 export { createPool, createSizeWatch, inTransaction, isConflict } from './database.ts'
 export type { Database, Pool } from './database.ts'
 export { migrateStore, storeMigrations } from './migrate.ts'
-export { addRecordedMigrations, changeSettings } from './recorded-operations.ts'
+export {
+  addRecordedMigrations,
+  listToldOperations,
+  recordChangedSettings,
+} from './recorded-operations.ts'
+export type { ToldOperation } from './recorded-operations.ts'
 export { CONNECTION_SHARES, SPLIT_ROLES, TABLE_RIGHTS, WRITABLE_ROWS } from './roles.ts'
 export type { SplitRole } from './roles.ts'
 export { addApiKey, findApiKeys, listApiKeys, revokeApiKey } from './api-keys.ts'

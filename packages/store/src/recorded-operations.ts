@@ -1,20 +1,40 @@
 // Which settings and migrations the audit log has been told of: each is told once.
 import { columns, text } from '@baton/postgres'
+import type { OutboxEvent } from './audit-outbox.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 
-const SETTINGS = `
-insert into recorded_settings as r (process, sha256) values ($1, $2)
-on conflict (process) do update set sha256 = excluded.sha256, recorded_at = clock_timestamp()
-where r.sha256 <> excluded.sha256 returning process`
-
-/** Answers whether these are others than those that the processes of this kind were told of last. */
-export async function changeSettings(
+/**
+ * Stores the record of what a process of this kind begins with, unless the newest one says the same; answers whether it does not.
+ * Postgres takes the digest by which it is known from the record itself.
+ */
+export async function recordChangedSettings(
   db: Database,
-  { process, sha256 }: { readonly process: string; readonly sha256: Buffer },
+  process: string,
+  { id, handoffId, entry }: OutboxEvent,
 ): Promise<boolean> {
-  return (await run(db, 'change_settings', SETTINGS, [process, sha256])).length > 0
+  const text = 'select record_settings($1, $2, $3, $4) as changed'
+  const values = [process, id, handoffId, entry]
+  const [row] = await run<{ changed: boolean }>(db, 'record_settings', text, values)
+  return row?.changed === true
 }
+
+/** What was done to the installation, as its record is known by. */
+export interface ToldOperation {
+  readonly event: string
+  readonly handoffId: string
+  readonly actId: string
+}
+
+const TOLD = `
+select t.event, t.handoff_id as "handoffId", t.act_id as "actId" from told_operation t
+where t.told_at > clock_timestamp() - interval '7 days' and t.told_at < clock_timestamp() - interval '10 minutes'
+  and not exists (select from audit_outbox o where o.id = t.id)
+order by t.told_at desc limit $1`
+
+/** The newest of a week that must be in the log by now: they wait no longer. */
+export const listToldOperations = (db: Database, limit: number): Promise<ToldOperation[]> =>
+  run(db, 'list_told_operations', TOLD, [limit])
 
 const NAMES = columns({ name: text })
 

@@ -12,10 +12,18 @@ export type SplitRole = (typeof SPLIT_ROLES)[number]
 const NONE = ''
 const READ = 'select'
 const ADD = 'select, insert'
+const PASS_ON = 'select, insert, delete'
 const CHANGE = 'select, update'
 const WRITE = 'select, insert, update'
 const ALL = 'select, insert, update, delete'
-type Rights = typeof NONE | typeof READ | typeof ADD | typeof CHANGE | typeof WRITE | typeof ALL
+type Rights =
+  | typeof NONE
+  | typeof READ
+  | typeof ADD
+  | typeof PASS_ON
+  | typeof CHANGE
+  | typeof WRITE
+  | typeof ALL
 
 const both = (rights: Rights): Readonly<Record<SplitRole, Rights>> => ({
   baton_gateway: rights,
@@ -50,7 +58,9 @@ export const TABLE_RIGHTS: Readonly<Record<keyof Tables, Readonly<Record<SplitRo
   handoff_revision: decided(WRITE, ADD),
   handoff_return: decided(WRITE, ADD),
   handoff_subject: decided(ALL, ADD),
-  recorded_settings: both(WRITE),
+  // Written by record_settings and by the trigger on audit_outbox alone, each with the record that it is about.
+  recorded_settings: both(READ),
+  told_operation: decided(READ, NONE),
   task: both(WRITE),
   checkpoint: both(WRITE),
   handoff: both(WRITE),
@@ -65,7 +75,8 @@ export const TABLE_RIGHTS: Readonly<Record<keyof Tables, Readonly<Record<SplitRo
   alert_webhook: both(WRITE),
   outbox: both(ALL),
   retry: both(ALL),
-  audit_outbox: both(ALL),
+  // What waits to be recorded is forgotten, and never changed.
+  audit_outbox: both(PASS_ON),
   idempotency_key: both(ALL),
   agent_registration: both(ALL),
   sender_notification: both(ALL),
@@ -114,7 +125,7 @@ export function rightsStatements(): readonly string[] {
   return [
     `revoke all on all tables in schema public from ${roles}`,
     `grant usage on schema public to ${roles}`,
-    `grant execute on function subject_lookup to ${roles}`,
+    `grant execute on function subject_lookup, record_settings to ${roles}`,
     ...grants,
     EVERYBODYS_ROWS,
     ...WRITABLE_ROWS.map(({ table, role, rows }) => ownRows(table, role, rows)),

@@ -475,4 +475,11 @@ export interface Tables {
     name: string
     recorded_at: Generated<Date>
   }
+  'told_operation': {
+    id: string
+    event: string
+    handoff_id: string
+    act_id: string
+    told_at: Generated<Date>
+  }
 }

@@ -9,7 +9,7 @@ import {
 } from '@baton/audit'
 import type { VerifyReport } from '@baton/audit'
 import { FINDING_RULES, verdictOf } from '@baton/ledger'
-import { receiptInvariant } from '@baton/engine'
+import { operationInvariant, receiptInvariant } from '@baton/engine'
 import {
   findUnreflected,
   listPriorityClasses,
@@ -39,10 +39,12 @@ export async function diagnosePromises(
   onProgress: (text: string) => void,
 ): Promise<readonly Diagnosis[]> {
   const { pool, audit } = opened
+  const hashesOf = (recordIds: readonly string[]) => findRecordHashes(audit.pool, recordIds)
   const rules = [
     ...storeInvariants(pool),
     ...auditInvariants(audit.pool),
-    receiptInvariant(pool, (recordIds) => findRecordHashes(audit.pool, recordIds)),
+    receiptInvariant(pool, hashesOf),
+    operationInvariant(pool, hashesOf),
   ]
   const diagnoses: Diagnosis[] = []
   for (const { promise, rule, check } of rules) {
