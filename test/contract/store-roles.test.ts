@@ -165,7 +165,7 @@ describe('whoever delivers', () => {
         process,
         randomUUID(),
         randomUUID(),
-        JSON.stringify({ act: { id: randomUUID() }, ...entry }),
+        JSON.stringify({ epoch: 0, act: { id: randomUUID() }, ...entry }),
       ])
     const details = [{ code: 'PERSON', value: 'eve', sha256: null }]
     const operation = { subject: 'gateway', details }

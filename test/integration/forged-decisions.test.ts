@@ -1,9 +1,9 @@
 // Whoever has stolen a process's secrets cannot decide for a person: nothing that nobody signed executes or is recorded (C1).
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createPool } from '@baton/audit'
+import { createPool, findRecordHashes } from '@baton/audit'
 import { createAuditClient } from '@baton/audit/client'
-import { answerApproval, createReviewer } from '@baton/engine'
+import { answerApproval, createReviewer, operationInvariant } from '@baton/engine'
 import { actIdOf, erasureConfirmation, erasureRequest, formatSigned, recorded } from '@baton/ledger'
 import type { Decision } from '@baton/ledger'
 import { entryOf } from '@baton/ledger/fixtures/entry'
@@ -127,6 +127,33 @@ describe('a thief with the role of senders and their signing keys', () => {
     )
     await pipeline.reaches(taken.handoffId, 'DEAD_LETTERED')
     expect(ids()).toEqual([given.handoffId])
+  })
+
+  it('does not make a decision go missing unseen', async () => {
+    const sent = () =>
+      pipeline.send('forgotten-approval', { constraints: { requiresApproval: true } })
+    const [kept, forgotten] = [await sent(), await sent()]
+    const approve = { decision: 'approve', actor: 'ann', reasonCode: null } as const
+    for (const { handoffId } of [kept, forgotten])
+      await answerSigned(pipeline.pool, { ...approve, handoffId })
+    await pipeline.rows('delete from audit_outbox where handoff_id = $1', [forgotten.handoffId])
+    const { agent } = recordingAgent('forgotten-approval')
+    await pipeline.start([agent])
+    for (const { handoffId } of [kept, forgotten]) await pipeline.reaches(handoffId, 'COMPLETED')
+    const noted = await pipeline.rows<{ handoffId: string; name: string }>(
+      `update told_operation set told_at = clock_timestamp() - interval '11 minutes' where handoff_id = any($1)
+       returning handoff_id as "handoffId", event || ' ' || act_id as name`,
+      [[kept.handoffId, forgotten.handoffId]],
+    )
+    const nameOf = ({ handoffId }: { readonly handoffId: string }) =>
+      noted.find((one) => one.handoffId === handoffId)?.name
+    const { check } = operationInvariant(pipeline.pool, (recordIds) =>
+      findRecordHashes(pipeline.audit, recordIds),
+    )
+    expect(noted).toHaveLength(2)
+    const missing = await check()
+    expect(missing).toContain(nameOf(forgotten))
+    expect(missing).not.toContain(nameOf(kept))
   })
 
   it('does not approve what they sent, whatever they sign', async () => {

@@ -1,6 +1,6 @@
 // The promises I1 to I12. The rules they come down to stand beside their statements, in packages/store and packages/audit.
 import { recordId } from '@baton/ledger'
-import type { OperationEvent } from '@baton/ledger'
+import type { AuditEvent } from '@baton/ledger'
 import { listExecutionReceipts, listToldOperations } from '@baton/store'
 import type { Pool, ToldOperation } from '@baton/store'
 
@@ -52,11 +52,11 @@ export function receiptInvariant(pool: Pool, findRecordHashes: FindRecordHashes)
 
 const RECEIPTS_MAX = 5_000
 
-/** I10 across both databases: what operators did, and was forgotten here as recorded, is in the audit store. */
+/** I10 across both databases: what operators did and people decided, and was forgotten here as recorded, is in the audit store. */
 export function operationInvariant(pool: Pool, findRecordHashes: FindRecordHashes): Invariant {
   return {
     promise: 'I10',
-    rule: 'what was done to the installation in the last week is in the log',
+    rule: 'what people decided, and did to the installation, in the last week is in the log',
     async check() {
       const told = await listToldOperations(pool, OPERATIONS_MAX)
       const hashes = await findRecordHashes(told.map(idOfOperation))
@@ -71,10 +71,10 @@ export function operationInvariant(pool: Pool, findRecordHashes: FindRecordHashe
 const OPERATIONS_MAX = 5_000
 const MISSING_MAX = 100
 
-const idOfOperation = ({ event, handoffId, actId }: ToldOperation): string =>
+const idOfOperation = ({ event, handoffId, actId, epoch }: ToldOperation): string =>
   recordId({
-    event: event as OperationEvent,
+    event: event as AuditEvent,
     handoffId,
-    epoch: 0,
+    epoch,
     act: { id: actId, actor: '' },
   })

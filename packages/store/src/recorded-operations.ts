@@ -19,15 +19,16 @@ export async function recordChangedSettings(
   return row?.changed === true
 }
 
-/** What was done to the installation, as its record is known by. */
+/** What was done to the installation, or decided by a person, as its record is known by. */
 export interface ToldOperation {
   readonly event: string
   readonly handoffId: string
   readonly actId: string
+  readonly epoch: number
 }
 
 const TOLD = `
-select t.event, t.handoff_id as "handoffId", t.act_id as "actId" from told_operation t
+select t.event, t.handoff_id as "handoffId", t.act_id as "actId", t.epoch from told_operation t
 where t.told_at > clock_timestamp() - interval '7 days' and t.told_at < clock_timestamp() - interval '10 minutes'
   and not exists (select from audit_outbox o where o.id = t.id)
 order by t.told_at desc limit $1`

@@ -481,5 +481,6 @@ export interface Tables {
     handoff_id: string
     act_id: string
     told_at: Generated<Date>
+    epoch: Generated<number>
   }
 }
