@@ -1,4 +1,7 @@
 // Access tokens of an issuer at a running gateway: whose they are, what they may, and that they are refused with words that say why.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { addTenant, createPool } from '@baton/store'
 import { createApiKey } from '@baton/gateway'
 import { parseIssuers } from '@baton/http/access-tokens'
@@ -33,7 +36,12 @@ const anns = createApiKey({ scopes: 'handoffs:send+approvals:decide', operator: 
 beforeAll(async () => {
   issuer = await startTokenIssuer()
   other = await startTokenIssuer()
-  fixture = await openGateway({ anns }, { issuers: issuersOf() })
+  const peersPath = join(mkdtempSync(join(tmpdir(), 'baton-peers-')), 'peers.json')
+  const planner = { name: 'planner', operator: 'acme/ann', sendsTo: 'acme/extraction' }
+  writeFileSync(peersPath, JSON.stringify({ peers: [planner] }))
+  const session = { peersPath, waitMs: 1 }
+  fixture = await openGateway({ anns }, { issuers: issuersOf(), session })
+  rmSync(dirname(peersPath), { recursive: true })
   const { adminUrl } = await acquirePostgres()
   const url = new URL(adminUrl)
   url.pathname = new URL(fixture.databaseUrl).pathname
@@ -81,6 +89,38 @@ it('a token sees and sends what is of its tenant, and the log of requests names 
   expect(rows).toEqual([{ sent_by: 'acme/ann', tenant: 'acme' }])
   expect(fixture.log()).toMatch(/"apiKeyId":"token-[0-9a-f]{24}"/)
   expect(fixture.log()).not.toContain(acme.split('.')[1])
+})
+
+it('a session peer is of the tenant of its token, and may what that says', async () => {
+  const dispatch = async (claims: object) => {
+    const { gateway } = fixture
+    const answer = await gateway.server.inject({
+      method: 'POST',
+      url: '/jsonrpc',
+      headers: {
+        ...bearer(await other.token({ scope: 'handoffs:send', name: 'ann', ...claims })),
+        'content-type': 'application/json',
+      },
+      payload: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'SendMessage',
+        params: { message: { role: 'user', parts: [{ text: 'Say how long this is.' }] } },
+      }),
+    })
+    return [answer.statusCode, answer.json().error?.data?.code]
+  }
+  expect(await dispatch({ org: 'acme' })).toEqual([200, undefined])
+  const { rows } = await fixture.pool.query({
+    text: `select tenant, sent_by, to_agent from handoff where from_agent = 'acme/planner'`,
+  })
+  expect(rows).toEqual([{ tenant: 'acme', sent_by: 'acme/ann', to_agent: 'acme/extraction' }])
+  expect(await dispatch({ org: 'acme', scope: 'handoffs:read' })).toEqual([
+    200,
+    'BATON_SCOPE_MISSING',
+  ])
+  expect(await dispatch({ org: 'globex' })).toEqual([401, 'BATON_PEER_TOKEN_REFUSED'])
+  expect(await dispatch({ org: 'acme', exp: 1 })).toEqual([401, 'BATON_TOKEN_EXPIRED'])
 })
 
 describe('a token is refused', () => {
