@@ -21,5 +21,6 @@ export function openSummariser(
     promptUSDPerMillion: usdFromMicro(settings.BATON_SUMMARISER_PROMPT_PRICE),
     completionUSDPerMillion: usdFromMicro(settings.BATON_SUMMARISER_COMPLETION_PRICE),
     timeoutMs: settings.BATON_SUMMARISER_TIMEOUT_MS,
+    tls,
   })
 }

@@ -4,7 +4,10 @@ import { BatonError, NO_TLS, refusePlainUrl, transient } from '@baton/runtime'
 import type { ErrorCode, Tls } from '@baton/runtime'
 import { askOnce } from './ask-once.ts'
 import { connectOver } from './tls-client.ts'
+import type { Whose } from './tls-client.ts'
 import { tlsFailure } from './tls-failure.ts'
+
+export { tlsFailure } from './tls-failure.ts'
 
 export interface HttpClientOptions {
   /** Base URL of the process; its path is not used. */
@@ -31,8 +34,8 @@ export interface ClientTls {
   readonly tls: Tls
   /** Where the URL stands, as a refusal of plain text names it. */
   readonly setting: string
-  /** `own` by default: a process of the same installation. The authorities of the machine vouch for others too. */
-  readonly whose?: 'own' | 'others'
+  /** `own` by default: a process of the same installation. */
+  readonly whose?: Whose
 }
 
 export interface HttpRequest {

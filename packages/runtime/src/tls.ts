@@ -47,6 +47,8 @@ export interface Tls {
   toOwn(): SecureContext
   /** For servers of others: the authorities of the machine vouch for them too. */
   toOthers(): SecureContext
+  /** For services that know their callers otherwise (buckets, KMS, issuers, models): believed like servers of others, and shown nothing. */
+  toServices(): SecureContext
   /** Calls back after each change; answers how to end that. */
   onChange(listener: () => void): () => void
 }
@@ -140,24 +142,27 @@ export const readTls = (settings: Settings<typeof TLS_SETTINGS>): Tls =>
 function createHolder(first: TlsMaterial, allowPlaintext: boolean) {
   const listeners = new Set<() => void>()
   let material = first
-  let contexts: { own?: SecureContext; others?: SecureContext } = {}
-  const contextOf = (ca: readonly string[] | undefined) =>
+  let contexts: { own?: SecureContext; others?: SecureContext; services?: SecureContext } = {}
+  const contextOf = (
+    ca: readonly string[] | undefined,
+    shown: Pick<TlsMaterial, 'certificate' | 'key'> = material,
+  ) =>
     createSecureContext({
       minVersion: TLS_VERSION_MIN,
-      cert: material.certificate,
-      key: material.key,
+      cert: shown.certificate,
+      key: shown.key,
       ...(ca === undefined ? {} : { ca: [...ca] }),
     })
+  const everybody = () =>
+    material.authorities && [...getCACertificates('default'), ...material.authorities]
   const tls: Tls = {
     get material() {
       return material
     },
     allowPlaintext,
     toOwn: () => (contexts.own ??= contextOf(material.authorities)),
-    toOthers: () =>
-      (contexts.others ??= contextOf(
-        material.authorities && [...getCACertificates('default'), ...material.authorities],
-      )),
+    toOthers: () => (contexts.others ??= contextOf(everybody())),
+    toServices: () => (contexts.services ??= contextOf(everybody(), NOTHING_SHOWN)),
     onChange(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
@@ -171,8 +176,10 @@ function createHolder(first: TlsMaterial, allowPlaintext: boolean) {
   return { tls, replace }
 }
 
+const NOTHING_SHOWN = { certificate: undefined, key: undefined }
+
 /** Neither a certificate nor an authority of one's own, and plain text only within this machine. */
 export const NO_TLS: Tls = createHolder(
-  { certificate: undefined, key: undefined, authorities: undefined, endsAt: undefined },
+  { ...NOTHING_SHOWN, authorities: undefined, endsAt: undefined },
   false,
 ).tls

@@ -1,7 +1,10 @@
 // Asks a language model for a summary (E03). Its answer is data: bounded, checked against what was said, paid for within
 // a limit; in every other case the extract takes its place.
+import { createFetch } from '@baton/http/fetch'
+import type { BoundFetch } from '@baton/http/fetch'
 import { checkSummary, countTokens } from '@baton/protocol'
-import { codeOf, createBreaker, transient } from '@baton/runtime'
+import { codeOf, createBreaker, NO_TLS, transient } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
 import { promptFor, SYSTEM } from './prompt.ts'
 import { extract } from './summariser.ts'
 import type { Summariser, Summary, SummaryJob, SummaryReason } from './summariser.ts'
@@ -16,6 +19,8 @@ export interface ModelSummariserOptions {
   readonly completionUSDPerMillion: number
   /** For the whole answer. */
   readonly timeoutMs: number
+  /** Who vouches for the endpoint, beside the authorities of the machine. Nothing but the key is shown to it. */
+  readonly tls?: Tls | undefined
   /** How long the breaker stays open; 30 s by default. */
   readonly resetMs?: number
 }
@@ -29,10 +34,13 @@ const WRITTEN_TOKENS_MAX = 1_500
 const TEMPLATE_TOKENS = 64
 const BREAKER_MARGIN_MS = 500
 const RESET_MS = 30_000
+/** Far more than the words that are asked for. */
+const ANSWER_BYTES_MAX = 1_048_576
 
 export function createModelSummariser(options: ModelSummariserOptions): Summariser {
-  const { timeoutMs, resetMs = RESET_MS } = options
-  const breaker = createBreaker('summariser', (asked: Asked) => ask(asked, options), {
+  const { timeoutMs, resetMs = RESET_MS, tls = NO_TLS } = options
+  const { fetch, close } = createFetch({ tls, answerBytesMax: ANSWER_BYTES_MAX })
+  const breaker = createBreaker('summariser', (asked: Asked) => ask(asked, { ...options, fetch }), {
     timeoutMs: timeoutMs + BREAKER_MARGIN_MS,
     resetMs,
   })
@@ -51,7 +59,10 @@ export function createModelSummariser(options: ModelSummariserOptions): Summaris
         return { ...extract(job, reason), ...lost }
       }
     },
-    close: () => breaker.close(),
+    close() {
+      breaker.close()
+      close()
+    },
   }
 }
 
@@ -93,7 +104,7 @@ function costOf(
 /** One request, never repeated by itself: the extract is as good as a second try, and free. */
 async function ask(
   { prompt, promptTokens, outputTokensMax }: Asked,
-  { baseUrl, model, apiKey, timeoutMs }: ModelSummariserOptions,
+  { baseUrl, model, apiKey, timeoutMs, fetch }: ModelSummariserOptions & Pick<BoundFetch, 'fetch'>,
 ): Promise<Answer> {
   // Loaded when a model is first asked: most processes never do.
   const { generateText } = await import('ai')
@@ -101,6 +112,7 @@ async function ask(
   const provider = createOpenAICompatible({
     name: 'summariser',
     baseURL: baseUrl,
+    fetch,
     ...(apiKey === undefined ? {} : { apiKey }),
   })
   const signal = AbortSignal.timeout(timeoutMs)

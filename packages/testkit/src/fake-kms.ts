@@ -2,8 +2,10 @@
 // ask. It checks no signature, no policy and no region; that AWS answers the same, or how fast, is not shown by it.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Certified } from '@baton/embedded'
 
 export interface FakeKms {
   readonly url: string
@@ -32,14 +34,15 @@ interface Reply {
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-export async function startFakeKms(): Promise<FakeKms> {
+/** Over TLS with `own`. */
+export async function startFakeKms(own?: Certified): Promise<FakeKms> {
   const secret = randomBytes(32)
   const keyArn = `arn:aws:kms:eu-central-1:111122223333:key/${crypto.randomUUID()}`
   const calls: { name: string; context: unknown }[] = []
   let failing: Parameters<FakeKms['fail']>[0]
   let atOnce = 0
   let mostAtOnce = 0
-  const server = createServer((request, response) => {
+  const respond: RequestListener = (request, response) => {
     void (async () => {
       atOnce += 1
       mostAtOnce = Math.max(mostAtOnce, atOnce)
@@ -59,10 +62,14 @@ export async function startFakeKms(): Promise<FakeKms> {
       response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' })
       response.end(JSON.stringify(body))
     })()
-  })
+  }
+  const server =
+    own === undefined
+      ? createServer(respond)
+      : createSecureServer({ cert: own.certificate, key: own.key }, respond)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http${own === undefined ? '' : 's'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     keyArn,
     calls,
     get mostAtOnce() {

@@ -1,8 +1,10 @@
-// A stand-in for S3, for tests only: conditional writes, Object Lock and listing, over HTTP and in memory.
+// A stand-in for S3, for tests only: conditional writes, Object Lock and listing, over HTTP or HTTPS and in memory.
 // It answers what the tests of this house ask. That real services answer the same is not shown by it.
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Certified } from '@baton/embedded'
 
 interface StoredObject {
   readonly bytes: Buffer
@@ -18,6 +20,12 @@ export interface FakeS3 {
   readonly objects: ReadonlyMap<string, StoredObject>
   /** What an attacker cannot do to a locked object, for tests of what would follow. */
   overwrite(name: string, bytes: string): void
+  /** Shows another certificate from now on. */
+  certify(own: Certified): void
+  /** Ends what is open. */
+  hangUp(): void
+  /** How many connections showed it a certificate. */
+  readonly shown: number
   close(): Promise<void>
 }
 
@@ -27,15 +35,32 @@ interface Reply {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export async function startFakeS3(): Promise<FakeS3> {
+/** Over TLS with `own`, asking whoever comes for a certificate and believing every one. */
+export async function startFakeS3(own?: Certified): Promise<FakeS3> {
   const objects = new Map<string, StoredObject>()
-  const server = createServer((request, response) => {
+  let shown = 0
+  const respond = (request: IncomingMessage, response: ServerResponse) =>
     void answer(request, objects).then((reply) => write(response, reply))
+  const secure =
+    own === undefined
+      ? undefined
+      : createSecureServer(
+          { ...contextOf(own), requestCert: true, rejectUnauthorized: false },
+          respond,
+        )
+  secure?.on('secureConnection', (socket) => {
+    if (socket.getPeerX509Certificate() !== undefined) shown += 1
   })
+  const server = secure ?? createServer(respond)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http${own === undefined ? '' : 's'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     objects,
+    get shown() {
+      return shown
+    },
+    certify: (next) => secure?.setSecureContext(contextOf(next)),
+    hangUp: () => server.closeAllConnections(),
     overwrite: (name, bytes) =>
       void objects.set(name, { bytes: Buffer.from(bytes), headers: {}, lockedUntil: null }),
     close: () =>
@@ -45,6 +70,8 @@ export async function startFakeS3(): Promise<FakeS3> {
       }),
   }
 }
+
+const contextOf = ({ certificate: cert, key }: Certified) => ({ cert, key })
 
 async function answer(
   request: IncomingMessage,

@@ -9,7 +9,7 @@ import {
 import type { AccessTokens, TokenAccess } from '@baton/http/access-tokens'
 import { bearerOf, matcherOf, ProblemError, requireToken } from '@baton/http/server'
 import { DEFAULT_TENANT, OPERATOR_NAME, TENANT } from '@baton/ledger'
-import type { Logger } from '@baton/runtime'
+import type { Logger, Tls } from '@baton/runtime'
 
 export interface Caller {
   /** As records name them: the operator of an access token, or which fixed token it was. */
@@ -34,14 +34,16 @@ interface CallersOptions {
   /** The file of issuers. */
   readonly issuersPath: string | undefined
   readonly logger: Logger
+  /** Who vouches for the issuers. */
+  readonly tls: Tls
 }
 
 const NAMES = { tenant: TENANT, operator: OPERATOR_NAME, defaultTenant: DEFAULT_TENANT }
 
 /** Throws BATON_ISSUERS_INVALID. */
-export function createCallers({ issuersPath, logger }: CallersOptions): Callers {
+export function createCallers({ issuersPath, logger, tls }: CallersOptions): Callers {
   const issuers = readIssuers(issuersPath)
-  const tokens = createAccessTokens({ issuers, names: NAMES, logger })
+  const tokens = createAccessTokens({ issuers, names: NAMES, logger, tls })
 
   function guard(right: Right, fixed: string | undefined): Guard {
     const isFixed = fixed === undefined ? () => false : matcherOf(fixed)

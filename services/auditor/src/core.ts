@@ -117,7 +117,7 @@ export function openCore(dependencies: AuditorDependencies): Core {
   const { settings, logger, metrics } = dependencies
   const { writer, reader, vaultDb } = openPools(settings, metrics)
   const signer = createBatchSigner(settings.BATON_AUDIT_SIGNING_KEY)
-  const vault = openVault(settings, vaultDb)
+  const vault = openVault(settings, vaultDb, dependencies.tls)
   const sealKey = sealKeyOf(settings)
   const watch = sealKey && watchSeals(dependencies, writer, sealKey)
   const allowUnsafe = settings.BATON_ALLOW_UNSAFE_POSTGRES
@@ -141,7 +141,11 @@ export function openCore(dependencies: AuditorDependencies): Core {
     maxItems: FLUSH_RECORDS_MAX,
     maxQueued: settings.BATON_AUDIT_QUEUED_MAX,
   })
-  const callers = createCallers({ issuersPath: settings.BATON_ISSUERS, logger })
+  const callers = createCallers({
+    issuersPath: settings.BATON_ISSUERS,
+    logger,
+    tls: dependencies.tls,
+  })
   const batchKeys = batchKeysOf(signer, settings)
   const keys = keepKeys(dependencies, { vaultDb, vault, signer, batchKeys, batcher })
   const size = createSizeWatch({ db: writer, sizes: metrics.databaseBytes, logger })
@@ -249,13 +253,13 @@ function partitionsOf(writer: Pool, logger: Logger): Service {
 const isNew = (outcome: AppendOutcome): boolean =>
   outcome.kind === 'receipt' && outcome.receipt.duplicate !== true
 
-const openVault = (settings: AuditorSettings, db: Pool): SubjectVault =>
+const openVault = (settings: AuditorSettings, db: Pool, tls: Tls): SubjectVault =>
   createSubjectVault({
     db,
     ...openWrappingKeys(settings.BATON_AUDIT_WRAPPING_KEY, {
       endpoint: settings.BATON_KMS_ENDPOINT,
-      allowPlaintext: settings.BATON_ALLOW_PLAINTEXT,
       environment: settings.BATON_ENVIRONMENT,
+      tls,
     }),
     lookupKey: settings.BATON_AUDIT_LOOKUP_KEY,
   })

@@ -313,8 +313,8 @@ interface Authentication {
 }
 
 function authenticationOf(options: GatewayOptions, pool: Pool): Authentication {
-  const { apiKeys: settings, issuers = [], logger } = options
-  const tokens = createAccessTokens({ issuers, names: NAMES, logger })
+  const { apiKeys: settings, issuers = [], logger, tls = NO_TLS } = options
+  const tokens = createAccessTokens({ issuers, names: NAMES, logger, tls })
   const keys = createKnownKeys({ settings, read: (ids) => findApiKeys(pool, ids), logger })
   const readTenants = async () => new Set((await listTenants(pool)).map(({ tenant }) => tenant))
   const authenticate = createAuthenticate({ keys, tokens, readTenants, logger })

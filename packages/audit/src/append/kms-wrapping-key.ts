@@ -2,15 +2,17 @@
 // for so long and so often that KMS is asked seldom: never for each record, and not for each subject.
 import { createHash, randomBytes } from 'node:crypto'
 import type * as Sdk from '@aws-sdk/client-kms'
-import { createBreaker, refusePlainUrl, transient } from '@baton/runtime'
+import { createBreaker, NO_TLS, refusePlainUrl, transient } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
+import { createAwsAgent } from '../aws-agent.ts'
 import { createLocalWrappingKey, idOfWrappingKey, unreadable } from './wrapping-key.ts'
 import type { WrappingKey } from './wrapping-key.ts'
 
 export interface KmsOptions {
   /** Another service than AWS that speaks the same. */
   readonly endpoint?: string | undefined
-  /** Data keys in plain text to another machine: only where an installation says so by name. */
-  readonly allowPlaintext?: boolean
+  /** Who vouches for an endpoint, and whether data keys may go to another machine in plain text. */
+  readonly tls?: Tls | undefined
   /** Stands in the encryption context, so that a policy of the key can name it. */
   readonly environment: string
   /** Milliseconds since 1970; the system clock by default. */
@@ -54,9 +56,8 @@ interface Opened {
  * BATON_PLAINTEXT_REFUSED.
  */
 export function createKmsWrappingKey(keyArn: string, options: KmsOptions): WrappingKey {
-  const { endpoint, allowPlaintext = false, nowMs = Date.now } = options
-  if (endpoint !== undefined)
-    refusePlainUrl({ allowPlaintext }, { url: endpoint, setting: 'BATON_KMS_ENDPOINT' })
+  const { endpoint, tls = NO_TLS, nowMs = Date.now } = options
+  if (endpoint !== undefined) refusePlainUrl(tls, { url: endpoint, setting: 'BATON_KMS_ENDPOINT' })
   const id = idOf(keyArn)
   const kms = openKms(keyArn, options)
   const opened = new Map<string, Opened>()
@@ -137,10 +138,11 @@ interface Kms {
 }
 
 /** Throws BATON_KMS_UNAVAILABLE or BATON_BREAKER_OPEN, and BATON_VAULT_KEY_UNREADABLE for a text that KMS will not open. */
-function openKms(keyArn: string, { endpoint, environment }: KmsOptions): Kms {
+function openKms(keyArn: string, options: KmsOptions): Kms {
+  const { environment } = options
   const key = { KeyId: keyArn, EncryptionContext: { purpose: 'baton/vault', environment } }
   let connected: Promise<Connected> | undefined
-  const connect = () => (connected ??= openClient(keyArn, endpoint))
+  const connect = () => (connected ??= openClient(keyArn, options))
   const breaker = createBreaker(
     'KMS',
     async (call: Call) => {
@@ -180,7 +182,8 @@ interface CallOptions {
   readonly abortSignal: AbortSignal
 }
 
-async function openClient(keyArn: string, endpoint: string | undefined): Promise<Connected> {
+async function openClient(keyArn: string, options: KmsOptions): Promise<Connected> {
+  const { endpoint, tls = NO_TLS } = options
   const sdk = await import('@aws-sdk/client-kms')
   const region = KEY_ARN.exec(keyArn)?.groups?.['region'] ?? ''
   const client = new sdk.KMSClient({
@@ -190,6 +193,7 @@ async function openClient(keyArn: string, endpoint: string | undefined): Promise
       connectionTimeout: 1_000,
       requestTimeout: 2_000,
       throwOnRequestTimeout: true,
+      httpsAgent: createAwsAgent(tls),
     },
     ...(endpoint === undefined ? {} : { endpoint }),
   })

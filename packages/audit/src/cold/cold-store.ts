@@ -1,4 +1,5 @@
 // Where objects of the log stand for good: written once, never replaced but for signed tree heads, found by their path.
+import { tlsFailure } from '@baton/http/client'
 import { transient } from '@baton/runtime'
 
 /** Keeps whole objects under names like `<origin>/tile/0/001`, packed as its kind allows: what is put is what comes back. */
@@ -26,8 +27,12 @@ export function kindOf(name: string): ObjectKind {
 }
 
 /** A transient BATON_COLD_STORE_UNAVAILABLE; `what` is what the store does not do. */
-export const coldStoreUnavailable = (what: string, cause: unknown) =>
-  transient('BATON_COLD_STORE_UNAVAILABLE', `the cold store does not ${what}`, {
+export function coldStoreUnavailable(what: string, cause: unknown) {
+  const refused = tlsFailure(cause, 'the bucket')
+  const why = refused === undefined ? '' : `: ${refused.message}`
+  return transient('BATON_COLD_STORE_UNAVAILABLE', `the cold store does not ${what}${why}`, {
     cause,
-    fix: 'Check its address, credentials and free space; archiving resumes by itself.',
+    fix:
+      refused?.fix ?? 'Check its address, credentials and free space; archiving resumes by itself.',
   })
+}

@@ -1,6 +1,6 @@
 // Tokens of a real issuer, good ones and those that somebody made up.
 import { createHmac } from 'node:crypto'
-import { createLogger } from '@baton/runtime'
+import { createLogger, NO_TLS } from '@baton/runtime'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { AUDIENCE, startTokenIssuer } from '../../fixtures/token-issuer.ts'
 import type { TokenIssuer } from '../../fixtures/token-issuer.ts'
@@ -38,6 +38,7 @@ function open(members: object = OPERATORS) {
     issuers: parseIssuers(file),
     names: NAMES,
     logger,
+    tls: NO_TLS,
     now: () => state.nowMs,
   })
   const why = async (token: string) => {

@@ -2,7 +2,7 @@
 // its end; garbage costs the same whatever is in it; and an issuer that is away stops nobody whose keys are known.
 import { hash } from 'node:crypto'
 import { codeOf, every } from '@baton/runtime'
-import type { Logger, Service } from '@baton/runtime'
+import type { Logger, Service, Tls } from '@baton/runtime'
 import { createIssuerKeys, keyReaderOf } from './issuer-keys.ts'
 import type { Issuer } from './issuers.ts'
 import { accessOf, staleAtMs } from './token-access.ts'
@@ -14,6 +14,8 @@ export interface AccessTokensOptions {
   readonly issuers: readonly Issuer[]
   readonly names: Names
   readonly logger: Pick<Logger, 'info' | 'warn'>
+  /** Who vouches for the issuers. */
+  readonly tls: Tls
   /** Milliseconds since 1970; the machine's own by default. */
   readonly now?: () => number
 }
@@ -36,10 +38,10 @@ const BELIEVED_MS = 60_000
 const KEPT_MAX = 10_000
 
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
-  const { issuers: given, names, logger, now = Date.now } = options
+  const { issuers: given, names, logger, tls, now = Date.now } = options
   const issuers = new Map(
     given.map((issuer) => {
-      const read = keyReaderOf(issuer)
+      const read = keyReaderOf(issuer, tls)
       const keys = createIssuerKeys({ read, now: () => performance.now() })
       return [issuer.issuer, { issuer, keys }] as const
     }),

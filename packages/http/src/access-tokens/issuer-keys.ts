@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createLocalJWKSet, errors } from 'jose'
 import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWK, JWSHeaderParameters } from 'jose'
 import { transient } from '@baton/runtime'
+import type { Tls } from '@baton/runtime'
 import { createHttpClient } from '../client.ts'
 import { mayBeAsked } from './issuers.ts'
 import type { Issuer } from './issuers.ts'
@@ -11,7 +12,7 @@ import type { Issuer } from './issuers.ts'
 export interface IssuerKeys {
   /** The key that a header asks for; 'unread' while nobody can say whether there is one. Never rejects. */
   find(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey | NoKey>
-  /** Asks the issuer. Throws BATON_ISSUER_KEYS_UNREAD; what was known before stays known. */
+  /** Asks the issuer. Throws BATON_ISSUER_KEYS_UNREAD or BATON_TLS_REFUSED; what was known before stays known. */
   refresh(): Promise<void>
 }
 
@@ -107,18 +108,21 @@ const TIMEOUT_MS = 5_000
 const DOCUMENT_BYTES_MAX = 262_144
 
 /** How the keys of an issuer are read: from its file, from where it is said, or from where the issuer says. */
-export function keyReaderOf({ issuer, keys }: Issuer): ReadKeys {
+export function keyReaderOf({ issuer, keys }: Issuer, tls: Tls): ReadKeys {
   if (keys.kind === 'file') return () => readKeyFile(keys.path)
-  if (keys.kind === 'uri') return () => fetchJson(keys.uri)
+  if (keys.kind === 'uri') return () => fetchJson(keys.uri, tls)
   return async () => {
     const configuration = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
-    const said = (await fetchJson(configuration)) as { issuer?: unknown; jwks_uri?: unknown } | null
+    const said = (await fetchJson(configuration, tls)) as {
+      issuer?: unknown
+      jwks_uri?: unknown
+    } | null
     if (said?.issuer !== issuer) throw unread('the issuer calls itself something else')
     const uri = typeof said.jwks_uri === 'string' ? said.jwks_uri : ''
     // Who is asked in the open may name a place in the open, and nobody else.
     if (!mayBeAsked(uri) || (uri.startsWith('http:') && !issuer.startsWith('http:')))
       throw unread('the issuer does not name its keys by https')
-    return fetchJson(uri)
+    return fetchJson(uri, tls)
   }
 }
 
@@ -130,7 +134,7 @@ async function readKeyFile(path: string): Promise<unknown> {
   }
 }
 
-async function fetchJson(url: string): Promise<unknown> {
+async function fetchJson(url: string, tls: Tls): Promise<unknown> {
   const client = createHttpClient({
     url,
     name: 'the issuer of access tokens',
@@ -138,6 +142,7 @@ async function fetchJson(url: string): Promise<unknown> {
     answerBytesMax: DOCUMENT_BYTES_MAX,
     unavailable: { code: 'BATON_ISSUER_KEYS_UNREAD' },
     connectionsMax: 1,
+    tls: { tls, setting: 'BATON_ISSUERS', whose: 'services' },
   })
   const { pathname, search } = new URL(url)
   try {

@@ -48,7 +48,8 @@ export function openAuditReader(
   settings: CliSettings,
 ): AuditReader {
   const { BATON_AUDIT_TRUSTED_KEYS: trustedKeys = '' } = settings
-  const watch = { ...seals.watch, tls: readTls(settings) }
+  const tls = readTls(settings)
+  const watch = { ...seals.watch, tls }
   const applicationName = 'baton-cli'
   const pool = createPool({ url: urls.auditReader, applicationName, statementMs: STATEMENT_MS })
   const vaultPool = createPool({ url: urls.vault, applicationName, connectionsMax: 1 })
@@ -66,6 +67,7 @@ export function openAuditReader(
     ...openWrappingKeys(secrets.BATON_AUDIT_WRAPPING_KEY, {
       endpoint: settings.BATON_KMS_ENDPOINT,
       environment: settings.BATON_ENVIRONMENT,
+      tls,
     }),
     lookupKey: secrets.BATON_AUDIT_LOOKUP_KEY,
   })

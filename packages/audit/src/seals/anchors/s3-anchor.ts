@@ -1,5 +1,6 @@
 // An anchor in an S3 bucket: each checkpoint an object that nobody can replace, or delete before its time.
 import type { VerifierKey } from '@baton/ledger'
+import { tlsFailure } from '@baton/http/client'
 import { NO_TLS, transient } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
 import { createS3Client } from '../../s3-client.ts'
@@ -93,8 +94,17 @@ function isPresent(error: unknown): false {
   throw error
 }
 
-const unavailable = (bucket: string, cause: unknown) =>
-  transient('BATON_ANCHOR_UNAVAILABLE', `the bucket ${bucket} does not keep checkpoints`, {
-    cause,
-    fix: 'Check bucket, region and credentials, and that Object Lock is enabled; sealing goes on meanwhile.',
-  })
+function unavailable(bucket: string, cause: unknown) {
+  const refused = tlsFailure(cause, 'the bucket')
+  const why = refused === undefined ? '' : `: ${refused.message}`
+  return transient(
+    'BATON_ANCHOR_UNAVAILABLE',
+    `the bucket ${bucket} does not keep checkpoints${why}`,
+    {
+      cause,
+      fix:
+        refused?.fix ??
+        'Check bucket, region and credentials, and that Object Lock is enabled; sealing goes on meanwhile.',
+    },
+  )
+}
