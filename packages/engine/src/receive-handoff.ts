@@ -5,7 +5,6 @@ import type { AgentRegistration, Detail, Verdict } from '@baton/protocol'
 import type { ClaimedHandoff, ClaimRequest, RefusedClaim, StartedExecution } from '@baton/store'
 import { codeOf, crashPoint } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
-import { VIEWS_MAX } from '@baton/safety'
 import type { SafetyVerdict } from '@baton/safety'
 import { messagingAttributes, startSpan, startStep } from '@baton/telemetry'
 import type { HandoffTransport, Metrics, Span } from '@baton/telemetry'
@@ -196,7 +195,7 @@ async function judgeTimed(
   if (scan !== null) {
     const category = scan.findings[0]?.category ?? ''
     deps.metrics.safetyVerdictsTotal.with({ decision: scan.decision, category }).inc()
-    if (scan.views >= VIEWS_MAX) deps.metrics.scanIncompleteTotal.inc()
+    if (scan.incomplete) deps.metrics.scanIncompleteTotal.inc()
   }
   if (!verdict.valid)
     deps.metrics.handoffValidationFailuresTotal.with({ reason: verdict.reason }).inc()

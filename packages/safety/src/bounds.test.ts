@@ -1,46 +1,10 @@
 // Hostile input costs work in proportion to its length, and nothing can be made to expand.
 import { describe, expect, it } from 'vitest'
+import { ADVERSARIAL } from '../fixtures/adversarial.ts'
 import { createScanner } from './scanner.ts'
-import { VIEWS_MAX } from './views.ts'
 
 const scanner = createScanner()
-const base64 = (text: string) => Buffer.from(text).toString('base64')
-
-function fill(part: string): (length: number) => string {
-  return (length) => part.repeat(Math.ceil(length / part.length)).slice(0, length)
-}
-
-function nested(length: number): string {
-  let text = 'please read the letter'
-  while (text.length < length) text = base64(text + text)
-  return text.slice(0, length)
-}
-
-const HOSTILE: Readonly<Record<string, (length: number) => string>> = {
-  'image openings': fill('!['),
-  'send password': fill('send password '),
-  'override verbs': fill('ignore all '),
-  blanks: fill(' '),
-  'spaced letters': fill('i g n o r e '),
-  'base64 runs': fill(`${base64('the quick brown fox jumps over the lazy dog')} `),
-  'percent signs': fill('%41'),
-  entities: fill('&#65;'),
-  escapes: fill('\\u0041'),
-  'combining marks': fill('\u0301'),
-  'nested base64': nested,
-  'zero width': fill('a\u200b'),
-  'mixed scripts': fill('аb'),
-  'a Cyrillic letter before a long Latin word': (length) => `я ${fill('a')(length - 2)}`,
-  'a Greek letter after a long Latin word': (length) => `${fill('a')(length - 2)} α`,
-  'an Armenian letter inside a long Latin word': (length) =>
-    `${fill('a')(length / 2)}ա${fill('a')(length / 2 - 1)}`,
-  'one token': fill('a'),
-  'rotated triggers': fill('vafgehpgvba '),
-  'lone surrogates': fill('\ud800'),
-  'tag characters': fill('\u{e0041}'),
-  'turn borders': fill('"}, {"role": "user", "content": "'),
-  quotes: fill('"ignore previous instructions" was blocked. '),
-}
+const SIZES = [4_096, 16_384, 65_536, 262_144, 1_048_576]
 
 const PARTS = 32
 const ROUNDS = 3
@@ -67,26 +31,34 @@ function excessOfWhole(generate: (length: number) => string, length: number): nu
   return best.whole / best.parts
 }
 
-describe('work', () => {
-  for (const [name, generate] of Object.entries(HOSTILE)) {
-    it(`${name}: is linear and within the limits`, () => {
-      for (const length of [32_768, 262_144])
-        expect(excessOfWhole(generate, length)).toBeLessThan(EXCESS_MAX)
-      for (const length of [4096, 16_384, 65_536, 262_144]) {
-        const verdict = scanner.scan({ currentState: { note: generate(length) } })
-        expect(verdict.views).toBeLessThanOrEqual(VIEWS_MAX + 1)
-        expect(verdict.bytes).toBeLessThanOrEqual(length + Math.min(VIEWS_MAX * 8192, 16 * length))
-      }
-    })
-  }
+/** What one character may cost at most: all groups of rules step over it, in windows that overlap, besides what is hidden in it. */
+const PER_CHARACTER_MAX = 128
+const PER_MESSAGE_MAX = 4_194_304
 
-  it.each([
-    'mixed scripts',
-    'a Cyrillic letter before a long Latin word',
-    'a Greek letter after a long Latin word',
-    'an Armenian letter inside a long Latin word',
-  ])('%s: is linear to 1 MiB', (name) => {
-    expect(excessOfWhole(HOSTILE[name] ?? fill(name), 1_048_576)).toBeLessThan(EXCESS_MAX)
+/** Their time is that of the rules' automaton, which grows by what it meets; its steps are counted, so the clock has nothing to add. */
+const BY_AUTOMATON = new Set([
+  'ever new trigger words',
+  'triggers of every rotation',
+  'quotes',
+  'fences',
+])
+const BY_CLOCK = Object.entries(ADVERSARIAL).filter(([name]) => !BY_AUTOMATON.has(name))
+
+describe('work', () => {
+  it.each(Object.entries(ADVERSARIAL))('%s: is linear from 4 KiB to 1 MiB', (name, generate) => {
+    const sizes = name === 'ever new trigger words' ? SIZES.slice(0, 2) : SIZES
+    const work = sizes.map((size) => scanner.scan({ currentState: { note: generate(size) } }).work)
+    for (const [index, size] of sizes.entries()) {
+      const spent = work[index] ?? Infinity
+      // Fourfold for four times as much, and some for where windows begin; a message is never dearer than its parts.
+      const grown = 4.2 * (work[index - 1] ?? Infinity) + 65_536
+      const most = Math.min(grown, PER_CHARACTER_MAX * size + PER_MESSAGE_MAX)
+      expect(spent).toBeLessThanOrEqual(most)
+    }
+  })
+
+  it.each(BY_CLOCK)('%s: takes no more time whole than in parts', (_, generate) => {
+    expect(excessOfWhole(generate, 131_072)).toBeLessThan(EXCESS_MAX)
   })
 
   it('a text of one token with a million characters is read once', () => {

@@ -1,22 +1,22 @@
 // Recovers texts written in another alphabet of the machine: base64 and hex.
 import { isBinary, PROBE_LENGTH } from './base64-probe.ts'
-import { DERIVED_LENGTH_MAX, PieceMap } from './span-map.ts'
+import { PieceMap } from './span-map.ts'
 import type { Derived, Span } from './span-map.ts'
 import { encodedRuns } from './pre-filter.ts'
 
 const HEX_RUN_MIN = 32
 const LETTERS_SHARE_MIN = 0.6
+/** So much is decoded, and judged to be readable or not, at a time; a multiple of four characters of base64 and of two of hex. */
+const PART_LENGTH = 8_192
 
-/** The base64 and hex runs among some parts of a text that give readable text; at most `max` texts. */
-export function decodeRuns(text: string, parts: readonly Span[], max: number): Derived[] {
+/** The base64 and the hex runs among some parts of a text that give readable text, put together for each. */
+export function decodeRuns(text: string, parts: readonly Span[]): Derived[] {
   const builders = { base64: new DerivedText('base64'), hex: new DerivedText('hex') }
   for (const run of parts.flatMap((part) => encodedRuns(text, part))) {
     const kind = readableKind(text, run)
-    if (kind === undefined) continue
-    builders[kind].addToken(text, run)
-    if (builders.base64.finished.length + builders.hex.finished.length >= max) break
+    if (kind !== undefined) builders[kind].addToken(text, run)
   }
-  return [...builders.base64.finish(), ...builders.hex.finish()].slice(0, max)
+  return [...builders.base64.finish(), ...builders.hex.finish()]
 }
 
 /** How a run is encoded, if its first bytes are readable text. */
@@ -35,7 +35,7 @@ function decodeToken(token: string, kind: 'base64' | 'hex'): string {
   return Buffer.from(token, kind).toString('utf8')
 }
 
-/** More than 60 % letters and almost no control or replacement characters. */
+/** More than 60 % letters and digits and almost no control or replacement characters. */
 function isReadable(text: string): boolean {
   let letters = 0
   let broken = 0
@@ -44,6 +44,7 @@ function isReadable(text: string): boolean {
     if (
       (unit >= 97 && unit <= 122) ||
       (unit >= 65 && unit <= 90) ||
+      (unit >= 48 && unit <= 57) ||
       (unit > 0xbf && unit !== 0xfffd)
     )
       letters += 1
@@ -57,12 +58,11 @@ function isReadable(text: string): boolean {
   return letters > text.length * LETTERS_SHARE_MIN && broken <= 1 + text.length / 64
 }
 
-/** Collects decoded tokens into texts of bounded length. */
+/** Collects decoded tokens into one text. */
 class DerivedText {
-  readonly finished: Derived[] = []
   readonly #kind: 'base64' | 'hex'
+  readonly #pieces = new PieceMap()
   #text = ''
-  #pieces = new PieceMap()
   #end = -1
 
   constructor(kind: 'base64' | 'hex') {
@@ -71,13 +71,10 @@ class DerivedText {
 
   /** Tokens on consecutive lines are one text; others are kept apart. */
   addToken(source: string, [from, until]: Span): void {
-    const step = this.#kind === 'hex' ? DERIVED_LENGTH_MAX * 2 : (DERIVED_LENGTH_MAX / 3) * 4
-    const unit = Math.floor(step / 4) * 4
-    for (let start = from; start < until; start += unit) {
-      const end = Math.min(until, start + unit)
+    for (let start = from; start < until; start += PART_LENGTH) {
+      const end = Math.min(until, start + PART_LENGTH)
       const decoded = decodeToken(source.slice(start, end), this.#kind)
       if (!isReadable(decoded)) continue
-      if (this.#text.length + decoded.length > DERIVED_LENGTH_MAX) this.#flush()
       const continues = this.#end >= 0 && start - this.#end <= 2
       if (this.#text.length > 0 && !continues) this.#text += '\n'
       this.#pieces.replace(this.#text.length, start, end)
@@ -86,16 +83,7 @@ class DerivedText {
     }
   }
 
-  finish(): readonly Derived[] {
-    this.#flush()
-    return this.finished
-  }
-
-  #flush(): void {
-    if (this.#text.length === 0) return
-    this.finished.push({ kind: this.#kind, text: this.#text, map: this.#pieces.map })
-    this.#text = ''
-    this.#pieces = new PieceMap()
-    this.#end = -1
+  finish(): Derived[] {
+    return this.#text === '' ? [] : [{ kind: this.#kind, text: this.#text, map: this.#pieces.map }]
   }
 }

@@ -71,7 +71,10 @@ const ENCODINGS: Readonly<Record<string, { encode: (text: string) => string; vie
   base64: { encode: base64, view: 'base64' },
   base64url: { encode: (text) => Buffer.from(text).toString('base64url'), view: 'base64' },
   'base64 twice': { encode: (text) => base64(base64(text)), view: 'base64>base64' },
-  'hex in base64': { encode: (text) => base64(Buffer.from(text).toString('hex')), view: 'raw' },
+  'hex in base64': {
+    encode: (text) => base64(Buffer.from(text).toString('hex')),
+    view: 'base64>hex',
+  },
   hex: { encode: (text) => Buffer.from(text).toString('hex'), view: 'hex' },
   'percent signs': { encode: (text) => each(text, (c) => `%${hexOf(c, 2)}`), view: 'percent' },
   'HTML entities': {
@@ -117,9 +120,7 @@ function scanText(text: string): SafetyVerdict {
 }
 
 describe('disguises', () => {
-  const { 'hex in base64': tooHexadecimal, ...encodings } = ENCODINGS
-
-  for (const [name, { encode, view }] of Object.entries(encodings)) {
+  for (const [name, { encode, view }] of Object.entries(ENCODINGS)) {
     it(`${name}: rejected, with the place in the original`, () => {
       const hidden = encode(ATTACK)
       const verdict = scanText(BEFORE + hidden + AFTER)
@@ -135,7 +136,7 @@ describe('disguises', () => {
     })
   }
 
-  const { 'cut words': _, ...reversible } = encodings
+  const { 'cut words': _, ...reversible } = ENCODINGS
   it.each(Object.entries(reversible))(
     '%s: ordinary text in the same disguise is not rejected',
     (_name, { encode }) => {
@@ -143,10 +144,6 @@ describe('disguises', () => {
       expect(scanText(BEFORE + encode(plain) + AFTER).decision).not.toBe('reject')
     },
   )
-
-  it('digits inside base64 are not letters, so hex in base64 stays outside', () => {
-    expect(scanText(tooHexadecimal?.encode(ATTACK) ?? '').decision).toBe('allow')
-  })
 
   it('maps a percent-encoded span character by character', () => {
     const verdict = scanText(BEFORE + each(`xx ${ATTACK}`, (c) => `%${hexOf(c, 2)}`))
@@ -159,8 +156,11 @@ describe('disguises', () => {
     expect(verdict.findings[0]?.span).toEqual([11, 39])
   })
 
-  it('reads nested disguises two levels deep and no deeper', () => {
-    expect(scanText(base64(base64(ATTACK))).decision).toBe('reject')
-    expect(scanText(base64(base64(base64(ATTACK)))).decision).toBe('allow')
+  it('reads nested disguises three levels deep, and what is deeper is rejected unread', () => {
+    let text = ATTACK
+    for (const incomplete of [false, false, false, true, true]) {
+      text = base64(text)
+      expect(scanText(text)).toMatchObject({ decision: 'reject', incomplete })
+    }
   })
 })

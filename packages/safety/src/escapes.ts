@@ -1,5 +1,5 @@
 // Decodes characters written as escapes: %XX, &#NN; and \uXXXX, where many of them stand together.
-import { DERIVED_LENGTH_MAX, PieceMap } from './span-map.ts'
+import { PieceMap } from './span-map.ts'
 import type { Derived } from './span-map.ts'
 
 /** Fewer escapes than this are ordinary writing. */
@@ -22,78 +22,70 @@ const ESCAPE_FORMS: readonly EscapeForm[] = [
   },
 ]
 
-/** Decodes each stretch in which escapes stand close together; at most `max` texts. */
-export function decodeEscapes(text: string, max: number): Derived[] {
-  const derived: Derived[] = []
-  for (const form of ESCAPE_FORMS) {
-    if (derived.length < max) derived.push(...decodeForm(text, form, max - derived.length))
-  }
-  return derived
+/** For each form, the stretches in which its escapes stand close together, decoded and put together. */
+export function decodeEscapes(text: string): Derived[] {
+  return ESCAPE_FORMS.flatMap((form) => new EscapedText(text, form).read())
 }
 
-function decodeForm(text: string, form: EscapeForm, max: number): Derived[] {
-  const derived: Derived[] = []
-  let stretch = new EscapeStretch(text, form)
-  for (const match of text.matchAll(form.expression)) {
-    if (!stretch.accepts(match.index)) {
-      stretch.finishInto(derived)
-      if (derived.length >= max) return derived
-      stretch = new EscapeStretch(text, form)
-    }
-    stretch.add(match.index, match[0])
-  }
-  if (derived.length < max) stretch.finishInto(derived)
-  return derived
+interface Escape {
+  readonly at: number
+  readonly whole: string
 }
 
-class EscapeStretch {
+class EscapedText {
   readonly #source: string
   readonly #form: EscapeForm
   readonly #pieces = new PieceMap()
   #text = ''
-  #escapes = 0
-  #end = -1
 
   constructor(source: string, form: EscapeForm) {
     this.#source = source
     this.#form = form
   }
 
-  accepts(index: number): boolean {
-    return (
-      this.#end < 0 ||
-      (index - this.#end <= ESCAPE_DISTANCE && this.#text.length < DERIVED_LENGTH_MAX)
-    )
-  }
-
-  add(index: number, whole: string): void {
-    if (this.#end >= 0 && index > this.#end) {
-      this.#pieces.copy(this.#text.length, this.#end)
-      this.#text += this.#source.slice(this.#end, index)
+  read(): Derived[] {
+    let stretch: Escape[] = []
+    let end = 0
+    for (const { index, 0: whole } of this.#source.matchAll(this.#form.expression)) {
+      if (index - end > ESCAPE_DISTANCE) {
+        this.#addStretch(stretch)
+        stretch = []
+      }
+      stretch.push({ at: index, whole })
+      end = index + whole.length
     }
-    const escaped = whole.slice(0, (DERIVED_LENGTH_MAX - this.#text.length) * 3)
-    const decoded = this.#form.decode(escaped)
-    this.#addDecoded(decoded, index, escaped)
-    this.#escapes += this.#form.kind === 'percent' ? escaped.length / 3 : 1
-    this.#end = index + whole.length
+    this.#addStretch(stretch)
+    if (this.#text === '') return []
+    return [{ kind: this.#form.kind, text: this.#text, map: this.#pieces.map }]
   }
 
-  finishInto(derived: Derived[]): void {
-    if (this.#escapes < ESCAPES_MIN) return
-    derived.push({ kind: this.#form.kind, text: this.#text, map: this.#pieces.map })
+  #addStretch(stretch: readonly Escape[]): void {
+    const [first] = stretch
+    if (first === undefined || this.#countOf(stretch) < ESCAPES_MIN) return
+    if (this.#text !== '') this.#text += '\n'
+    let done = first.at
+    for (const { at, whole } of stretch) {
+      if (at > done) {
+        this.#pieces.copy(this.#text.length, done)
+        this.#text += this.#source.slice(done, at)
+      }
+      this.#addDecoded(at, whole)
+      done = at + whole.length
+    }
+  }
+
+  #countOf(stretch: readonly Escape[]): number {
+    if (this.#form.kind !== 'percent') return stretch.length
+    return stretch.reduce((sum, { whole }) => sum + whole.length / 3, 0)
   }
 
   /** Where each decoded character stands for an equal share of the source, it maps on its own. */
-  #addDecoded(decoded: string, index: number, escaped: string): void {
-    const share =
-      this.#form.kind === 'percent' && decoded.length * 3 === escaped.length ? 3 : escaped.length
-    for (let offset = 0; offset < escaped.length; offset += share) {
-      this.#pieces.replace(
-        this.#text.length + offset / share,
-        index + offset,
-        index + offset + share,
-      )
-    }
+  #addDecoded(at: number, whole: string): void {
+    const decoded = this.#form.decode(whole)
+    const isEqual = this.#form.kind === 'percent' && decoded.length * 3 === whole.length
+    const share = isEqual ? 3 : whole.length
+    for (let offset = 0; offset < whole.length; offset += share)
+      this.#pieces.replace(this.#text.length + offset / share, at + offset, at + offset + share)
     this.#text += decoded
   }
 }

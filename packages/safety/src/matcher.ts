@@ -1,24 +1,23 @@
 // Finds the rules that hit a normalised text: literals first, then RE2 sets around them, spans only for what hit.
 import { RE2JS, RE2Set } from 're2js'
 import type { Literal } from './automaton.ts'
+import { Hints } from './hints.ts'
+import type { Hint } from './hints.ts'
 import { TRIGGERS } from './rules/triggers.ts'
-import type { Rewrite } from './rules/triggers.ts'
 import { RULE_GROUPS } from './rules/index.ts'
 import type { Rule, RuleGroup } from './rules/rule.ts'
 import { createPreFilter } from './pre-filter.ts'
 import type { Triggers } from './pre-filter.ts'
+import { WORK_OF } from './work.ts'
+import type { Work } from './work.ts'
 
 /** A rule and where it hit, in offsets of the text it was matched against. */
 export interface Hit {
   readonly rule: Rule
   readonly start: number
   readonly end: number
-}
-
-/** A hint that the text around `at` makes sense in another form. */
-export interface Hint {
-  readonly rewrite: Rewrite
-  readonly at: number
+  /** The hit is exactly there; else it, and perhaps more of them, is somewhere between. */
+  readonly located: boolean
 }
 
 export interface Matches {
@@ -28,9 +27,13 @@ export interface Matches {
   readonly triggers: Triggers
 }
 
-/** How much of a scan's work is left for locating spans; beyond it a hit spans its whole window. */
-export interface LocateBudget {
-  left: number
+/** What one matching may cost, and what was spent. */
+export interface MatchAccount {
+  readonly work: Work
+  /** How deep in the message the text was hidden; 0 is the message itself. */
+  readonly depth: number
+  /** How often more may be searched for the places of hits; beyond it a hit spans its whole window. */
+  readonly locates: { left: number }
 }
 
 interface Window {
@@ -53,14 +56,12 @@ const BEFORE_ANCHOR = 192
 const AFTER_ANCHOR = 256
 const WINDOW_MAX = 1024
 const WINDOW_OVERLAP = 256
-const HITS_PER_WINDOW = 4
-const HINT_DISTANCE = 4096
-const HINTS_MAX = 16
-const FIRST_TRIGGER_BIT = 1 << RULE_GROUPS.length
+const HITS_PER_WINDOW = 16
+const FIRST_TRIGGER = RULE_GROUPS.length
 const SET_MEMORY = 32 * 1024 * 1024
 
 /** All rule hits and rewriting hints of a normalised text, in work linear in its length. */
-export type Matcher = (text: string, budget: LocateBudget) => Matches
+export type Matcher = (text: string, account: MatchAccount) => Matches
 
 let compiled: Matcher | undefined
 
@@ -70,21 +71,32 @@ export const ruleMatcher = (): Matcher => (compiled ??= createMatcher())
 function createMatcher(): Matcher {
   const groups = RULE_GROUPS.map(compileGroup)
   const preFilter = createPreFilter(listLiterals())
-  return (text, budget) => {
+  return (text, account) => {
     const windows = groups.map((): Window[] => [])
-    const hints: Hint[] = []
+    const hints = new Hints(text)
     const triggers = preFilter(text, (end, bits) => {
       for (let index = 0; index < groups.length; index++) {
         if ((bits & (1 << index)) !== 0) widen(windows[index] ?? [], end, text)
       }
-      if (bits >= FIRST_TRIGGER_BIT) addHints(hints, end, bits)
+      if (bits >> FIRST_TRIGGER !== 0) hints.add(end, bits >> FIRST_TRIGGER)
     })
     const hits: Hit[] = []
-    for (const [index, group] of groups.entries()) {
-      for (const window of windows[index] ?? []) matchWindow({ text, window, group, budget, hits })
+    if (mayMatch(windows.flat(), account)) {
+      for (const [index, group] of groups.entries()) {
+        for (const window of windows[index] ?? [])
+          matchWindow({ text, window, group, account, hits })
+      }
     }
-    return { hits, hints, triggers }
+    return { hits, hints: hints.all, triggers }
   }
+}
+
+/** The text of a message is always matched; a form of it only where that may still be spent. */
+function mayMatch(windows: readonly Window[], { work, depth }: MatchAccount): boolean {
+  const cost = WORK_OF.matched * windows.reduce((sum, { start, end }) => sum + end - start, 0)
+  if (depth > 0 && !work.allows(cost)) return false
+  work.spend(cost, depth)
+  return true
 }
 
 function compileGroup(group: RuleGroup): CompiledGroup {
@@ -140,42 +152,42 @@ function startOfWord(text: string, start: number): number {
   return start
 }
 
-function addHints(hints: Hint[], at: number, bits: number): void {
-  for (const [index, { rewrite }] of TRIGGERS.entries()) {
-    if ((bits & (FIRST_TRIGGER_BIT << index)) === 0 || hints.length >= HINTS_MAX) continue
-    const near = hints.some((hint) => hint.rewrite === rewrite && at - hint.at < HINT_DISTANCE)
-    if (!near) hints.push({ rewrite, at })
-  }
-}
-
 interface WindowMatch {
   readonly text: string
   readonly window: Window
   readonly group: CompiledGroup
-  readonly budget: LocateBudget
+  readonly account: MatchAccount
   readonly hits: Hit[]
 }
 
-function matchWindow({ text, window, group, budget, hits }: WindowMatch): void {
+function matchWindow({ text, window, group, account, hits }: WindowMatch): void {
   const part = text.slice(window.start, window.end)
+  const { start, end } = window
   for (const index of group.set.match(part)) {
     const compiled = group.rules[index]
     if (compiled === undefined) continue
-    if (budget.left <= 0) hits.push({ rule: compiled.rule, start: window.start, end: window.end })
-    else hits.push(...locate(compiled, part, { offset: window.start, budget }))
+    if (account.locates.left > 0) hits.push(...locate(compiled, part, { offset: start, account }))
+    else hits.push({ rule: compiled.rule, start, end, located: false })
   }
 }
 
 function locate(
   { rule, expression }: CompiledRule,
   part: string,
-  where: { offset: number; budget: LocateBudget },
+  { offset, account }: { readonly offset: number; readonly account: MatchAccount },
 ): Hit[] {
+  account.locates.left -= 1
+  account.work.spend(WORK_OF.located * part.length, account.depth)
   const matcher = expression().matcher(part)
   const hits: Hit[] = []
-  while (hits.length < HITS_PER_WINDOW && matcher.find()) {
-    hits.push({ rule, start: where.offset + matcher.start(), end: where.offset + matcher.end() })
+  while (matcher.find()) {
+    const start = offset + matcher.start()
+    if (hits.length === HITS_PER_WINDOW) {
+      hits.push({ rule, start, end: offset + part.length, located: false })
+      return hits
+    }
+    hits.push({ rule, start, end: offset + matcher.end(), located: true })
   }
-  where.budget.left -= 1
-  return hits.length > 0 ? hits : [{ rule, start: where.offset, end: where.offset + part.length }]
+  if (hits.length > 0) return hits
+  return [{ rule, start: offset, end: offset + part.length, located: false }]
 }

@@ -29,7 +29,6 @@ export interface Normalised {
 
 const TAG_RUN_MIN = 6
 const SELECTOR_RUN_MIN = 8
-const HIDDEN_LENGTH_MAX = 8192
 const BLACK_FLAG = 0x1f3f4
 const CANCEL_TAG = 0xe007f
 
@@ -130,7 +129,7 @@ class Folding {
     for (;;) {
       const codePoint = this.#source.codePointAt(end) ?? 0
       if (!belongs(codePoint)) break
-      if (run.length < HIDDEN_LENGTH_MAX) run.push(codePoint)
+      run.push(codePoint)
       end += codePoint > 0xffff ? 2 : 1
     }
     if (belongs === isTag) this.#keepTags(run, [start, end])
@@ -147,11 +146,8 @@ class Folding {
       return
     this.#count(run.length, span)
     if (run.length < TAG_RUN_MIN) return
-    this.#hidden.push({
-      kind: 'tags',
-      text: String.fromCodePoint(...run.map((tag) => tag - 0xe0000)),
-      span,
-    })
+    const text = Buffer.from(run.map((tag) => tag - 0xe0000)).toString('latin1')
+    this.#hidden.push({ kind: 'tags', text, span })
   }
 
   /** Variation selectors 1-16 and 17-256 stand for the bytes 0-15 and 16-255. */

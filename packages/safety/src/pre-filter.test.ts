@@ -16,7 +16,7 @@ vi.mock('./rewrites.ts', { spy: true })
 const PROBES = {
   runs: vi.mocked(decoders.decodeRuns),
   escapes: vi.mocked(escapes.decodeEscapes),
-  rewrites: vi.mocked(rewrites.rewriteAt),
+  rewrites: vi.mocked(rewrites.rewrite),
   spaced: vi.mocked(rewrites.joinSpaced),
   joined: vi.mocked(rewrites.joinLetters),
 }
@@ -41,10 +41,9 @@ describe('createPreFilter', () => {
       fc.property(texts, (text) => {
         const triggers = triggersOf(text)
         expect({
-          spaced: !triggers.spaced && rewrites.joinSpaced(text, 16).length > 0,
-          joined: !triggers.joined && rewrites.joinLetters(text, 16).length > 0,
-          escapes:
-            triggers.escapes < escapes.ESCAPES_MIN && escapes.decodeEscapes(text, 16).length > 0,
+          spaced: !triggers.spaced && rewrites.joinSpaced(text).length > 0,
+          joined: !triggers.joined && rewrites.joinLetters(text).length > 0,
+          escapes: triggers.escapes < escapes.ESCAPES_MIN && escapes.decodeEscapes(text).length > 0,
         }).toEqual({ spaced: false, joined: false, escapes: false })
       }),
       { numRuns: 1000 },

@@ -1,13 +1,11 @@
 // Reads a normalised text in another order or spelling: rotated, backwards, spaced, leet, split over turns, letters only.
 import { createLiteralScan } from './automaton.ts'
-import type { Hint } from './matcher.ts'
-import { JOINED_ANCHORS, rotateLetters } from './rules/triggers.ts'
-import { composeMaps, DERIVED_LENGTH_MAX, PieceMap, reverseMap, shiftMap } from './span-map.ts'
-import type { Derived } from './span-map.ts'
+import type { Hint } from './hints.ts'
+import { JOINED_ANCHORS, mapAscii, rotateLetters } from './rules/triggers.ts'
+import { composeMaps, joinDerived, PieceMap, reverseMap, shiftMap } from './span-map.ts'
+import type { Derived, Span } from './span-map.ts'
 
-const BEFORE_HINT = 2048
 const JOINED_AROUND = 512
-const JOINED_MAX = 4
 
 // Separators and letters exclude one another, so that matching is linear.
 const SPACED = /(?<![a-z0-9])[a-z](?![a-z0-9])(?:[ .,:_*|-]{1,5}[a-z0-9](?![a-z0-9])){7,}/gu
@@ -15,67 +13,38 @@ const SEPARATED = /([ .,:_*|-]+)([a-z0-9])/gu
 const TURN_BORDER =
   /["']\s?\}\s?,\s?\{\s?["']role["']\s?:\s?["'][a-z]{1,12}["']\s?,\s?["']content["']\s?:\s?["']/gu
 
-const LEET: Readonly<Record<string, string>> = {
-  '0': 'o',
-  '1': 'i',
-  '!': 'i',
-  '3': 'e',
-  '4': 'a',
-  '@': 'a',
-  '5': 's',
-  $: 's',
-  '7': 't',
-  '9': 'g',
+const LEET = new Map(
+  Array.from('01!34@5$79', (sign, index) => [sign.charCodeAt(0), 'oiieaasstg'.charCodeAt(index)]),
+)
+
+/** The form that hints ask for, read around them. */
+export function rewrite(text: string, hint: Hint): Derived[] {
+  const parts = hint.around.map(([start, end]) => {
+    const { text: rewritten, map } = rewritePart(text.slice(start, end), hint)
+    return { kind: hint.rewrite, text: rewritten, map: composeMaps(map, shiftMap(start)) }
+  })
+  return joinDerived(hint.shift === 13 ? 'rot13' : hint.rewrite, parts)
 }
 
-/** The form a hint asks for, read around the hint. */
-export function rewriteAt(text: string, hint: Hint): Derived[] {
-  const start = Math.max(0, hint.at - BEFORE_HINT)
-  const part = text.slice(start, start + DERIVED_LENGTH_MAX)
-  return rewrite(part, hint).map((derived) => ({
-    ...derived,
-    map: composeMaps(derived.map, shiftMap(start)),
-  }))
-}
-
-function rewrite(part: string, { rewrite: kind }: Hint): Derived[] {
+function rewritePart(part: string, { rewrite: kind, shift }: Hint): Omit<Derived, 'kind'> {
   switch (kind) {
     case 'rotated':
-      return rotate(part)
+      return { text: rotateLetters(part, 26 - shift), map: shiftMap(0) }
     case 'reversed':
-      return [{ kind, text: part.split('').toReversed().join(''), map: reverseMap(part.length) }]
+      return { text: reverse(part), map: reverseMap(part.length) }
     case 'leet':
-      return [
-        {
-          kind,
-          text: part.replaceAll(/[01!34@5$79]/gu, (digit) => LEET[digit] ?? digit),
-          map: shiftMap(0),
-        },
-      ]
+      return { text: mapAscii(part, (unit) => LEET.get(unit) ?? unit), map: shiftMap(0) }
     case 'turns':
-      return [joinTurns(part)]
+      return joinTurns(part)
   }
 }
 
-/** The rotations under which a trigger word appears; 13 is the usual one. */
-function rotate(part: string): Derived[] {
-  const derived: Derived[] = []
-  for (let shift = 1; shift < 26; shift++) {
-    if (
-      !part.includes(rotateLetters('instruction', shift)) &&
-      !part.includes(rotateLetters('previous', shift))
-    )
-      continue
-    derived.push({
-      kind: shift === 13 ? 'rot13' : 'rotated',
-      text: rotateLetters(part, 26 - shift),
-      map: shiftMap(0),
-    })
-  }
-  return derived.slice(0, 2)
+function reverse(text: string): string {
+  const units = Buffer.from(text, 'utf16le')
+  return Buffer.from(units.swap16().toReversed()).toString('utf16le')
 }
 
-function joinTurns(part: string): Derived {
+function joinTurns(part: string): Omit<Derived, 'kind'> {
   const pieces = new PieceMap()
   let text = ''
   let done = 0
@@ -87,11 +56,11 @@ function joinTurns(part: string): Derived {
     text += ' '
   }
   pieces.copy(text.length, done)
-  return { kind: 'turns', text: text + part.slice(done), map: pieces.map }
+  return { text: text + part.slice(done), map: pieces.map }
 }
 
 /** Stretches of single letters with separators between them, put together as words. */
-export function joinSpaced(text: string, max: number): Derived[] {
+export function joinSpaced(text: string): Derived[] {
   const pieces = new PieceMap()
   let joined = ''
   for (const stretch of text.matchAll(SPACED)) {
@@ -108,9 +77,8 @@ export function joinSpaced(text: string, max: number): Derived[] {
       pieces.copy(joined.length, at + (part[1] ?? '').length)
       joined += part[2] ?? ''
     }
-    if (joined.length > DERIVED_LENGTH_MAX) break
   }
-  return joined.length === 0 || max < 1 ? [] : [{ kind: 'spaced', text: joined, map: pieces.map }]
+  return joined.length === 0 ? [] : [{ kind: 'spaced', text: joined, map: pieces.map }]
 }
 
 function separatorAfterFirst(stretch: string): string {
@@ -119,29 +87,44 @@ function separatorAfterFirst(stretch: string): string {
 
 const scanJoined = createLiteralScan(JOINED_ANCHORS.map((text) => ({ text, bits: 1 })))
 
-/** The surroundings of an override phrase that shows only when everything but letters is left out. */
-export function joinLetters(text: string, max: number): Derived[] {
+/** The surroundings of the override phrases that show only when everything but letters is left out. */
+export function joinLetters(text: string): Derived[] {
   const letters = text.replaceAll(/[^a-z]+/gu, '')
-  const ends: number[] = []
+  const around: [start: number, end: number][] = []
   scanJoined(letters, (end) => {
-    if (ends.length < JOINED_MAX && end - (ends.at(-1) ?? -JOINED_AROUND) >= JOINED_AROUND)
-      ends.push(end)
+    const last = around.at(-1)
+    if (last !== undefined && end - JOINED_AROUND <= last[1]) last[1] = end + JOINED_AROUND
+    else around.push([Math.max(0, end - JOINED_AROUND), end + JOINED_AROUND])
   })
-  return ends.slice(0, max).map((end) => lettersAround(text, letters, end))
+  return lettersOf(text, around)
 }
 
-function lettersAround(text: string, letters: string, end: number): Derived {
-  const from = Math.max(0, end - JOINED_AROUND)
-  const part = letters.slice(from, end + JOINED_AROUND)
+/** Of the letters of a text those in some parts, which are given in letters. */
+function lettersOf(text: string, parts: readonly Span[]): Derived[] {
   const pieces = new PieceMap()
+  let joined = ''
   let seen = 0
-  let inRun = false
-  for (let index = 0; index < text.length && seen < from + part.length; index++) {
+  let at = 0
+  let wasTaken = false
+  for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index)
-    const isLetter = unit >= 97 && unit <= 122
-    if (isLetter && seen >= from && !inRun) pieces.copy(seen - from, index)
-    inRun = isLetter && seen >= from
-    if (isLetter) seen += 1
+    if (unit < 97 || unit > 122) {
+      wasTaken = false
+      continue
+    }
+    if (seen === parts[at]?.[1]) {
+      at += 1
+      wasTaken = false
+      joined += '\n'
+    }
+    const part = parts[at]
+    if (part === undefined) break
+    if (seen >= part[0]) {
+      if (!wasTaken) pieces.copy(joined.length, index)
+      joined += text[index] ?? ''
+      wasTaken = true
+    }
+    seen += 1
   }
-  return { kind: 'joined', text: part, map: pieces.map }
+  return joined === '' ? [] : [{ kind: 'joined', text: joined, map: pieces.map }]
 }

@@ -1,6 +1,7 @@
 // Turns a message into a safety verdict, in one synchronous pass of bounded work.
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { NORMALISER_VERSION } from './characters.ts'
+import { CODE_DIGEST } from './generated/code-digest.ts'
 import { decide, NEARBY, QUOTED_SHARE, THRESHOLDS } from './decision.ts'
 import type { Evidence } from './decision.ts'
 import { listFields, pointerOf } from './fields.ts'
@@ -8,11 +9,15 @@ import type { Field } from './fields.ts'
 import { ruleMatcher } from './matcher.ts'
 import { JOINED_ANCHORS, TRIGGERS } from './rules/triggers.ts'
 import { HIDDEN_CHARACTERS, HIDDEN_TEXT, UNEXPLAINED_MIN } from './rules/hidden.ts'
+import { SCAN_INCOMPLETE } from './rules/incomplete.ts'
 import { RULE_GROUPS } from './rules/index.ts'
+import type { Rule } from './rules/rule.ts'
+import { lastUpTo } from './span-map.ts'
 import type { Span } from './span-map.ts'
 import type { Finding, SafetyVerdict, Scanner } from './verdict.ts'
 import { readText } from './views.ts'
 import type { ViewHit } from './views.ts'
+import { HIDDEN_WORK, WORK_OF } from './work.ts'
 
 /** Most findings a verdict lists; the decision counts all of them. */
 export const FINDINGS_MAX = 128
@@ -35,13 +40,15 @@ export function prepareScanner(): void {
 /** SHA-256 (hex) over everything that decides; names and order of the properties below are part of it and never change. */
 function computeRulesetVersion(): string {
   const ruleset = {
-    schema: 'baton-safety/1',
+    schema: 'baton-safety/2',
+    code: CODE_DIGEST,
     groups: RULE_GROUPS.map(({ id, anchors, rules }) => ({
       id,
       anchors,
       rules: rules.map((rule) => [rule.id, rule.category, rule.effect, rule.weight, rule.pattern]),
     })),
     hidden: [HIDDEN_TEXT, HIDDEN_CHARACTERS, UNEXPLAINED_MIN],
+    incomplete: [SCAN_INCOMPLETE, WORK_OF, HIDDEN_WORK],
     gates: TRIGGERS.map(({ rewrite, anchors }) => ({ rewrite, anchors })),
     joined: JOINED_ANCHORS,
     thresholds: THRESHOLDS,
@@ -59,15 +66,41 @@ function scanMessage(message: object, rulesetVersion: string): SafetyVerdict {
   const text = joinFields(listFields(message))
   const reading = readText(text.text, matcher)
   const placed = reading.hits.map((hit) => place(hit, text)).filter((hit) => counts(hit))
+  const unread = reading.incomplete ? [SCAN_INCOMPLETE] : []
   return {
-    ...decide(placed.map((hit) => evidenceOf(hit))),
-    findings: placed.slice(0, FINDINGS_MAX).map((hit) => findingOf(hit)),
+    ...decide([...unread.map(evidenceOfWhole), ...placed.map((hit) => evidenceOf(hit))]),
+    findings: [
+      ...unread.map(findingOfWhole),
+      ...placed.slice(0, FINDINGS_MAX - unread.length).map((hit) => findingOf(hit)),
+    ],
     rulesetVersion,
+    incomplete: reading.incomplete,
     views: reading.views,
     bytes: reading.units,
+    work: reading.work,
     elapsedUs: Math.round((performance.now() - startedAt) * 1000),
   }
 }
+
+const evidenceOfWhole = ({ id, effect, weight }: Rule): Evidence => ({
+  ruleId: id,
+  effect,
+  weight,
+  trust: 'data',
+  at: 0,
+  quoted: false,
+})
+
+const findingOfWhole = ({ id, category, weight }: Rule): Finding => ({
+  ruleId: id,
+  category,
+  jsonPointer: '',
+  view: 'raw',
+  span: [0, 0],
+  weight,
+  hash: hash('sha256', ''),
+  trust: 'data',
+})
 
 interface PlacedHit {
   readonly hit: ViewHit
@@ -133,16 +166,10 @@ function joinFields(fields: readonly Field[]): MessageText {
 
 /** The field in which a span of the text begins, and the part of the span inside it; a text with a span has a field. */
 function fieldAt(message: MessageText, [start, end]: Span): FieldSpan {
-  let low = 0
-  let high = message.starts.length - 1
-  while (low < high) {
-    const middle = (low + high + 1) >> 1
-    if ((message.starts[middle] ?? 0) <= start) low = middle
-    else high = middle - 1
-  }
-  const field = message.fields[low]
+  const at = lastUpTo(message.starts, start)
+  const field = message.fields[at]
   if (field === undefined) throw new RangeError('A span was asked for in a message without text')
-  const offset = message.starts[low] ?? 0
+  const offset = message.starts[at] ?? 0
   const until = Math.min(field.text.length, end - offset)
   return {
     field,

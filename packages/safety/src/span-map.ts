@@ -15,9 +15,6 @@ export interface Derived {
   readonly map: SpanMap
 }
 
-/** Longest derived text; longer sources give several of them. */
-export const DERIVED_LENGTH_MAX = 8192
-
 /** The map of a text derived in two steps. */
 export function composeMaps(inner: SpanMap, outer: SpanMap): SpanMap {
   return (start, end) => outer(...inner(start, end))
@@ -31,6 +28,42 @@ export function shiftMap(offset: number): SpanMap {
 /** The map of a text written backwards. */
 export function reverseMap(length: number): SpanMap {
   return (start, end) => [length - end, length - start]
+}
+
+/** Several texts derived from one, as one: a line break between them. */
+export function joinDerived(kind: string, parts: readonly Derived[]): Derived[] {
+  if (parts.length === 0) return []
+  const starts: number[] = []
+  let length = 0
+  for (const { text } of parts) {
+    starts.push(length)
+    length += text.length + 1
+  }
+  const inPart = (index: number, position: number): number =>
+    Math.min(position - (starts[index] ?? 0), parts[index]?.text.length ?? 0)
+  const map: SpanMap = (start, end) => {
+    const first = lastUpTo(starts, start)
+    const last = lastUpTo(starts, Math.max(start, end - 1))
+    const from = inPart(first, start)
+    const until = inPart(last, end)
+    if (first === last) return parts[first]?.map(from, until) ?? [0, 0]
+    const opening = parts[first]?.map(from, parts[first].text.length) ?? [0, 0]
+    const closing = parts[last]?.map(0, until) ?? [0, 0]
+    return [Math.min(opening[0], closing[0]), Math.max(opening[1], closing[1])]
+  }
+  return [{ kind, text: parts.map(({ text }) => text).join('\n'), map }]
+}
+
+/** The index of the last of some ascending numbers that is at most the given one; 0 where none is. */
+export function lastUpTo(ascending: readonly number[], most: number): number {
+  let low = 0
+  let high = ascending.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if ((ascending[middle] ?? 0) <= most) low = middle
+    else high = middle - 1
+  }
+  return low
 }
 
 /**
@@ -52,8 +85,8 @@ export class PieceMap {
   }
 
   readonly map: SpanMap = (start, end) => {
-    const first = this.#pieceOf(start)
-    const last = this.#pieceOf(Math.max(start, end - 1))
+    const first = lastUpTo(this.#at, start)
+    const last = lastUpTo(this.#at, Math.max(start, end - 1))
     return [
       this.#source(first, start),
       this.#copied[last] ? this.#source(last, end) : (this.#until[last] ?? 0),
@@ -70,17 +103,5 @@ export class PieceMap {
   #source(piece: number, position: number): number {
     const from = this.#from[piece] ?? 0
     return this.#copied[piece] ? from + position - (this.#at[piece] ?? 0) : from
-  }
-
-  /** The last piece that begins at or before the position. */
-  #pieceOf(position: number): number {
-    let low = 0
-    let high = this.#at.length - 1
-    while (low < high) {
-      const middle = (low + high + 1) >> 1
-      if ((this.#at[middle] ?? 0) <= position) low = middle
-      else high = middle - 1
-    }
-    return low
   }
 }

@@ -30,10 +30,14 @@ export interface SafetyVerdict {
   readonly score: number
   readonly findings: readonly Finding[]
   readonly rulesetVersion: string
+  /** More was hidden in the message than is read of one: the finding SCAN_INCOMPLETE, which rejects. */
+  readonly incomplete: boolean
   /** Texts examined: the message itself plus each decoded or joined form. */
   readonly views: number
   /** UTF-16 code units examined over all views. */
   readonly bytes: number
+  /** What the scan cost, counted (`work.ts`): the same for the same message on every machine. */
+  readonly work: number
   readonly elapsedUs: number
 }
 

@@ -1,23 +1,24 @@
 // Reads a text in every form it may hide in, within fixed bounds, and collects the rule hits with their original place.
 import { decodeRuns } from './decoders.ts'
 import { decodeEscapes, ESCAPES_MIN } from './escapes.ts'
-import type { Hit, LocateBudget, Matcher } from './matcher.ts'
+import type { Hint } from './hints.ts'
+import type { Hit, Matcher } from './matcher.ts'
 import { normalise } from './normalise.ts'
 import type { HiddenText, Normalised } from './normalise.ts'
 import { isQuoted } from './quotation.ts'
-import { joinLetters, joinSpaced, rewriteAt } from './rewrites.ts'
+import { joinLetters, joinSpaced, rewrite } from './rewrites.ts'
 import { HIDDEN_CHARACTERS, HIDDEN_TEXT, UNEXPLAINED_MIN } from './rules/hidden.ts'
 import type { Rule } from './rules/rule.ts'
-import { composeMaps, identityMap } from './span-map.ts'
+import { composeMaps, identityMap, joinDerived } from './span-map.ts'
 import type { Derived, Span, SpanMap } from './span-map.ts'
 import type { Triggers } from './pre-filter.ts'
+import { SpanSet } from './spans.ts'
+import { Work, WORK_OF } from './work.ts'
 
-/** Most derived forms read per message, over all depths. */
-export const VIEWS_MAX = 16
-/** A form may be decoded out of another one, but not deeper. */
-const DEPTH_MAX = 2
+/** A form may be decoded out of another one, but not deeper: what is deeper is said to be unread. */
+const DEPTH_MAX = 3
+/** How often the place of a hit is searched for; what hits beyond that is never taken for a quotation. */
 const LOCATES_MAX = 24
-const RECENT_HITS = 32
 
 /** A rule hit at its place in the text that was given. */
 export interface ViewHit {
@@ -31,6 +32,8 @@ export interface Reading {
   readonly hits: readonly ViewHit[]
   readonly views: number
   readonly units: number
+  readonly work: number
+  readonly incomplete: boolean
 }
 
 interface View {
@@ -40,26 +43,33 @@ interface View {
   readonly depth: number
 }
 
-/** Reads a text and everything derived from it. Work is linear in the text: derived forms are few and short. */
+/**
+ * Reads a text and everything derived from it. The text is read to its end, in work linear in it; what is hidden in it is read as
+ * far as its work is allowed (`work.ts`), and a reading that left anything says so.
+ */
 export function readText(text: string, matcher: Matcher): Reading {
-  const reader = new Reader(matcher)
+  const reader = new Reader(matcher, text.length)
   reader.read({ name: '', text, map: identityMap, depth: 0 })
   return reader.reading()
 }
 
 class Reader {
   readonly #hits: ViewHit[] = []
-  readonly #budget: LocateBudget = { left: LOCATES_MAX }
+  readonly #known = new Map<Rule, { readonly located: SpanSet; readonly others: SpanSet }>()
+  readonly #locates = { left: LOCATES_MAX }
   readonly #matcher: Matcher
+  readonly #work: Work
   #views = 0
   #units = 0
 
-  constructor(matcher: Matcher) {
+  constructor(matcher: Matcher, length: number) {
     this.#matcher = matcher
+    this.#work = new Work(length)
   }
 
   reading(): Reading {
-    return { hits: this.#hits, views: this.#views, units: this.#units }
+    const { spent, incomplete } = this.#work
+    return { hits: this.#hits, views: this.#views, units: this.#units, work: spent, incomplete }
   }
 
   read(root: View): void {
@@ -68,48 +78,58 @@ class Reader {
   }
 
   #readOne(view: View): View[] {
-    if (this.#views > VIEWS_MAX) return []
+    const { depth } = view
+    if (depth > 0 && !this.#work.allows(view.text.length * WORK_OF.read)) return []
+    this.#work.spend(view.text.length * WORK_OF.read, depth)
     this.#views += 1
     this.#units += view.text.length
     const normalised = normalise(view.text)
     const toRoot = composeMaps(normalised.map, view.map)
-    const { hits, hints, triggers } = this.#matcher(normalised.text, this.#budget)
+    const account = { work: this.#work, depth, locates: this.#locates }
+    const { hits, hints, triggers } = this.#matcher(normalised.text, account)
     for (const hit of hits) this.#add(hit, { view, map: toRoot, text: normalised.text })
     for (const hidden of normalised.hidden) this.#addHidden(HIDDEN_TEXT, hidden.span, view)
     if (normalised.unexplained.count >= UNEXPLAINED_MIN) {
       this.#addHidden(HIDDEN_CHARACTERS, normalised.unexplained.span, view)
     }
-    if (view.depth >= DEPTH_MAX) return []
-    const room = VIEWS_MAX - this.#views
     const inSource = [
-      ...normalised.hidden.map(hiddenText),
-      ...decode(view.text, { normalised, triggers, room }),
+      ...hiddenTexts(normalised.hidden),
+      ...decode(view.text, { normalised, triggers }),
     ]
-    const inCopy = hints.flatMap((hint) => rewriteAt(normalised.text, hint))
-    if (triggers.spaced) inCopy.push(...joinSpaced(normalised.text, room))
-    if (triggers.joined && view.depth === 0) inCopy.push(...joinLetters(normalised.text, room))
+    if (depth >= DEPTH_MAX) {
+      if (inSource.length > 0) this.#work.incomplete = true
+      return []
+    }
+    const inCopy = hints.flatMap((hint) => this.#rewrite(normalised.text, hint))
+    if (triggers.spaced) inCopy.push(...joinSpaced(normalised.text))
+    if (triggers.joined && depth === 0) inCopy.push(...joinLetters(normalised.text))
     return [
       ...inSource.map((derived) => below(view, derived, view.map)),
       ...inCopy.map((derived) => below(view, derived, toRoot)),
     ]
   }
 
-  #add({ rule, start, end }: Hit, where: { view: View; map: SpanMap; text: string }): void {
-    const span = where.map(start, end)
-    if (this.#isKnown(rule, span, where.view.depth)) return
-    const quoted =
-      rule.effect === 'suspect' && where.view.depth === 0 && isQuoted(where.text, start, end)
-    this.#hits.push({ rule, view: where.view.name === '' ? 'raw' : where.view.name, span, quoted })
+  /** A text can ask for many forms of itself, so each is paid for before it is made. */
+  #rewrite(text: string, hint: Hint): Derived[] {
+    const length = hint.around.reduce((sum, [start, end]) => sum + end - start, 0)
+    return this.#work.allows(length * WORK_OF.read) ? rewrite(text, hint) : []
   }
 
-  /** Whether the same rule hit the same place before; hits of the text itself come in order, so the last few suffice. */
-  #isKnown(rule: Rule, span: Span, depth: number): boolean {
-    const first = depth === 0 ? Math.max(0, this.#hits.length - RECENT_HITS) : 0
-    for (let index = this.#hits.length - 1; index >= first; index--) {
-      const hit = this.#hits[index]
-      if (hit?.rule === rule && hit.span[0] < span[1] && span[0] < hit.span[1]) return true
-    }
-    return false
+  #add(hit: Hit, where: { view: View; map: SpanMap; text: string }): void {
+    const { rule, start, end, located } = hit
+    const { depth, name } = where.view
+    const span = where.map(start, end)
+    if (!this.#isNew(hit, span)) return
+    const quoted =
+      rule.effect === 'suspect' && located && depth === 0 && isQuoted(where.text, start, end)
+    this.#hits.push({ rule, view: name === '' ? 'raw' : name, span, quoted })
+  }
+
+  /** Whether the rule has not hit this place before. A hit without a place of its own is not the one that was found beside it. */
+  #isNew({ rule, located }: Hit, span: Span): boolean {
+    const known = this.#known.get(rule) ?? { located: new SpanSet(), others: new SpanSet() }
+    this.#known.set(rule, known)
+    return (located ? known.located : known.others).add(span)
   }
 
   #addHidden(rule: Rule, hidden: Span, view: View): void {
@@ -121,22 +141,29 @@ class Reader {
 interface Decoding {
   readonly normalised: Normalised
   readonly triggers: Triggers
-  readonly room: number
 }
 
 /**
  * All decodings of a source text that give readable text. The triggers were read off the match copy, which keeps every ASCII
  * character of the source: a run there lies inside a run of the copy, and the copy has no fewer escapes.
  */
-function decode(source: string, { normalised, triggers, room }: Decoding): Derived[] {
+function decode(source: string, { normalised, triggers }: Decoding): Derived[] {
   const parts = triggers.runs.map((run) => normalised.map(...run))
-  const derived = parts.length > 0 ? decodeRuns(source, parts, room) : []
-  if (triggers.escapes >= ESCAPES_MIN) derived.push(...decodeEscapes(source, room - derived.length))
-  return derived
+  return [
+    ...(parts.length > 0 ? decodeRuns(source, parts) : []),
+    ...(triggers.escapes >= ESCAPES_MIN ? decodeEscapes(source) : []),
+  ]
 }
 
-function hiddenText({ kind, text, span }: HiddenText): Derived {
-  return { kind, text, map: () => span }
+function hiddenTexts(hidden: readonly HiddenText[]): Derived[] {
+  return (['tags', 'selectors'] as const).flatMap((kind) =>
+    joinDerived(
+      kind,
+      hidden
+        .filter((one) => one.kind === kind)
+        .map(({ text, span }) => ({ kind, text, map: () => span })),
+    ),
+  )
 }
 
 function below(parent: View, derived: Derived, map: SpanMap): View {

@@ -139,6 +139,27 @@ describe('a refused handoff (E07 to E10)', () => {
     expect(JSON.parse(details)).toHaveLength(20)
     expect(JSON.parse(details)[0]).toMatchObject({ pointer: '/currentState/note', span: [3, 9] })
   })
+
+  it('says of a text that was not read whole what to do about it', () => {
+    const verdict = refusal('SAFETY_VIOLATION')
+    const finding = { ruleId: 'SCAN_INCOMPLETE', category: 'incomplete', jsonPointer: '' }
+    const scan = { decision: 'reject', incomplete: true, findings: [finding] }
+    const decided = decideRejected(
+      at(1),
+      { ...verdict, checks: { ...verdict.checks, scan } as never },
+      OPTIONS,
+    )
+    const details = decided.kind === 'end' ? decided.change.details : ''
+    expect(JSON.parse(details)).toEqual([
+      {
+        pointer: '',
+        rule: 'SCAN_INCOMPLETE',
+        category: 'incomplete',
+        message: 'hides more text inside other text than the scanner reads of one message',
+        fix: expect.stringContaining('reference instead of encoded bytes'),
+      },
+    ])
+  })
 })
 
 describe('a failed execution (E15)', () => {

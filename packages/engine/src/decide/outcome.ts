@@ -333,8 +333,18 @@ function detailsOf(verdict: Refusal): readonly object[] {
     category: finding.category,
     view: finding.view,
     span: finding.span,
-    message: `text that reads as ${finding.category}`,
-    fix: 'A reviewer decides about this dead letter; it is not retried.',
+    ...wordsFor(finding.category),
   }))
   return [...unreleased, ...found]
 }
+
+const wordsFor = (category: string) =>
+  category === 'incomplete'
+    ? {
+        message: 'hides more text inside other text than the scanner reads of one message',
+        fix: 'A reviewer decides about this dead letter; it is not retried. Let the sender hand over a reference instead of encoded bytes.',
+      }
+    : {
+        message: `text that reads as ${category}`,
+        fix: 'A reviewer decides about this dead letter; it is not retried.',
+      }

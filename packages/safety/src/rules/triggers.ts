@@ -14,21 +14,38 @@ const OPENINGS = ['instruction', 'previous', 'disregard', 'system prompt', 'igno
 
 /** Turns each letter `shift` places on in the alphabet; other characters stay. */
 export function rotateLetters(text: string, shift: number): string {
-  return text.replaceAll(/[a-z]/gu, (letter) =>
-    String.fromCharCode(97 + ((letter.charCodeAt(0) - 97 + shift) % 26)),
+  return mapAscii(text, (unit) =>
+    unit >= 97 && unit <= 122 ? 97 + ((unit - 97 + shift) % 26) : unit,
   )
 }
 
-function rotations(): string[] {
-  const rotated: string[] = []
-  for (let shift = 1; shift < 26; shift++) {
-    for (const word of ['instruction', 'previous']) rotated.push(rotateLetters(word, shift))
+/** Replaces ASCII characters by others, one by one. */
+export function mapAscii(text: string, change: (unit: number) => number): string {
+  const table = Uint8Array.from({ length: 128 }, (_, unit) => change(unit))
+  const bytes = Buffer.from(text, 'utf16le')
+  for (let index = 0; index < bytes.length; index += 2)
+    if (bytes[index + 1] === 0) bytes[index] = table[bytes[index] ?? 0] ?? bytes[index] ?? 0
+  return bytes.toString('utf16le')
+}
+
+const ROTATED = ['instruction', 'previous'].map((word) => ({
+  last: word.charCodeAt(word.length - 1),
+  /** Itself first. */
+  rotations: Array.from({ length: 26 }, (_, shift) => rotateLetters(word, shift)),
+}))
+
+/** By how many places the trigger word that ends there was rotated. */
+export function shiftAt(text: string, end: number): number | undefined {
+  for (const { last, rotations } of ROTATED) {
+    const shift = (text.charCodeAt(end - 1) - last + 26) % 26
+    const word = rotations[shift] ?? ''
+    if (text.startsWith(word, end - word.length)) return shift
   }
-  return rotated
+  return undefined
 }
 
 export const TRIGGERS: readonly Trigger[] = [
-  { rewrite: 'rotated', anchors: rotations() },
+  { rewrite: 'rotated', anchors: ROTATED.flatMap(({ rotations }) => rotations.slice(1)) },
   {
     rewrite: 'reversed',
     anchors: OPENINGS.map((word) => Array.from(word).toReversed().join('')),

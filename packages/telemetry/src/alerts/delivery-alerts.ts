@@ -79,7 +79,7 @@ export const DELIVERY_ALERTS: readonly Alert[] = [
     severity: 'ticket',
     summary: 'the scanner could not read {{ $value | humanize }} messages whole within an hour',
     meaning:
-      'Messages hide more texts inside others than the scanner reads; what it did not read may have passed.',
+      'Messages hide more texts inside others than the scanner reads, so they are rejected and wait for a person.',
     expression: (span) =>
       `sum(increase(baton_scan_incomplete_total[${span(HOUR)}])) > ${EVENTS_MIN + 0.5}`,
     keepFiringSeconds: 5 * MINUTE,

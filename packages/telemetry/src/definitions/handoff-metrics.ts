@@ -42,7 +42,7 @@ export const HANDOFF_METRICS = {
   scanIncompleteTotal: {
     name: 'baton_scan_incomplete_total',
     kind: 'counter',
-    help: 'Messages with so many texts hidden inside others that the scanner read only the first 16.',
+    help: 'Messages that hide more text inside other text than the scanner reads of one: rejected unread.',
     labels: [],
     filledBy: 'receiver',
   },

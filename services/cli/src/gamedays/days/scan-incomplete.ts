@@ -3,7 +3,7 @@ import type { GameDay } from '../game-day.ts'
 
 export const scanIncomplete: GameDay = {
   name: 'scan-incomplete',
-  breaks: 'every second task carries long texts in Base64: more hidden forms than are read',
+  breaks: 'every second task carries a text encoded five times over: deeper than is read',
   alerts: ['BatonScanIncomplete'],
   watched: { metric: 'baton_scan_incomplete_total', how: 'sum' },
   timesFaster: 180,
@@ -14,7 +14,15 @@ export const scanIncomplete: GameDay = {
     says: [
       'npm run baton -- tasks --limit 50   (which agent sends encoded data?)',
       'let it hand over a reference instead of the bytes (here: no such task any more)',
+      'npm run baton -- dlq ls --reason SAFETY_VIOLATION',
+      'npm run baton -- dlq discard ID   (each of them)',
     ],
-    run: async ({ load }) => load.calm(),
+    async run({ load, baton, pause }) {
+      load.calm()
+      await pause(2_000)
+      const data = await baton('dlq', 'ls', '--limit', '200')
+      for (const { handoffId } of JSON.parse(data) as readonly { handoffId: string }[])
+        await baton('dlq', 'discard', handoffId)
+    },
   },
 }
