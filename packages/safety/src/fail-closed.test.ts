@@ -51,7 +51,10 @@ function hidden(name: string, decoys: readonly string[], at: number): string {
 
 const decisionOf = (note: string) => scan({ currentState: { note } }).decision
 
-describe('an attack among decoys', () => {
+/** These judge many texts that are made to be dear; what they hold is the decision and not the time. */
+const TIME_LIMIT = { timeout: 120_000 }
+
+describe('an attack among decoys', TIME_LIMIT, () => {
   it.each(NAMES)('in %s is rejected among 64 of the same kind, at any place', (name) => {
     const decoys = Array.from({ length: 64 }, () => disguise(name, DECOY))
     for (const at of [0, 32, 64])
