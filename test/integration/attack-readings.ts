@@ -12,6 +12,7 @@ import {
   verifyChains,
 } from '@baton/audit'
 import { verifyBundle, writeBundle } from '@baton/ledger'
+import { PEOPLE } from '@baton/testkit'
 import type { AttackedLog, AttackWorld } from './attack-world.ts'
 
 type TaskName = keyof AttackWorld['tasks']
@@ -73,6 +74,7 @@ async function verify(world: AttackWorld, log: AttackedLog, full: boolean): Prom
     pool: log.reader,
     vault,
     batchKeys,
+    people: PEOPLE.people,
     seals,
     cold: log.cold,
     full,

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, expect, test } from 'vitest'
 import { readCoveredSizes, readFileAnchor, readTrace, verifyChains } from '@baton/audit'
 import { createBatchSigner } from '@baton/ledger'
-import { eventually, seededRandom } from '@baton/testkit'
+import { eventually, seededRandom, PEOPLE } from '@baton/testkit'
 import { entryOf } from './audit-fixture.ts'
 import type { RunningAuditor } from './audit-fixture.ts'
 import { peopleOf } from './audit-holds-fixture.ts'
@@ -142,6 +142,7 @@ async function look(): Promise<string[]> {
   const report = await verifyChains({
     pool: fixture.reader,
     batchKeys,
+    people: PEOPLE.people,
     vault,
     cold,
     seals: { publicKey: sealKey, anchors },

@@ -6,12 +6,19 @@ import { join } from 'node:path'
 import { readCoveredSizes, readFileAnchor, verifyChains } from '@baton/audit'
 import type { VerifyReport } from '@baton/audit'
 import { batchKeyId, createBatchSigner, shardOf } from '@baton/ledger'
-import { eventually, spawnService } from '@baton/testkit'
+import type { People } from '@baton/ledger'
+import { eventually, PEOPLE, spawnService } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { randomUUID } from 'node:crypto'
 import type { AuditFixture } from './audit-fixture.ts'
 
 type Environment = Readonly<Record<string, string>>
+
+interface VerifyOptions {
+  /** Done when the anchor file is about to be read. */
+  readonly whenAsked?: () => Promise<void>
+  readonly people?: People | undefined
+}
 
 export interface Sealing {
   readonly folder: string
@@ -24,8 +31,8 @@ export interface Sealing {
   startSealer(env?: Environment, args?: readonly string[]): Promise<ServiceProcess>
   /** Waits until every record that is there now is under a signed checkpoint. */
   sealed(): Promise<void>
-  /** `whenAsked` is done when the anchor file is about to be read. */
-  verify(whenAsked?: () => Promise<void>): Promise<VerifyReport>
+  /** For the people of every test, unless others are given. */
+  verify(options?: VerifyOptions): Promise<VerifyReport>
   /** `RULE@origin's last character:seq`, in order. */
   rules(): Promise<string[]>
   close(): Promise<void>
@@ -59,7 +66,8 @@ export async function createSealing(fixture: AuditFixture): Promise<Sealing> {
   const batchKeys = new Map([[batchKeyId(batch), batch]])
   const running: ServiceProcess[] = []
   const anchor = readFileAnchor(files.anchor, sealing)
-  const verify: Sealing['verify'] = (whenAsked) => {
+  const verify: Sealing['verify'] = (options = {}) => {
+    const { whenAsked, people } = { people: PEOPLE.people, ...options }
     const latest = async () => {
       await whenAsked?.()
       return anchor.latest()
@@ -68,6 +76,7 @@ export async function createSealing(fixture: AuditFixture): Promise<Sealing> {
       verifyChains({
         pool: fixture.reader,
         batchKeys,
+        people,
         seals: { publicKey: sealing, anchors: [{ ...anchor, latest }] },
       }),
     )

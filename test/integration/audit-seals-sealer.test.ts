@@ -256,10 +256,12 @@ test('a log that is sealed further while it is verified is not taken for one tha
   await store.sealing.startSealer()
   await store.sealing.sealed()
   const anchored = async () => (await readFile(store.sealing.anchorFile, 'utf8')).length
-  const { findings } = await store.sealing.verify(async () => {
-    const before = await anchored()
-    await append(store)
-    await eventually(async () => (await anchored()) > before, soon('a newer seal is anchored'))
+  const { findings } = await store.sealing.verify({
+    whenAsked: async () => {
+      const before = await anchored()
+      await append(store)
+      await eventually(async () => (await anchored()) > before, soon('a newer seal is anchored'))
+    },
   })
   expect(findings).toEqual([])
 })

@@ -21,7 +21,7 @@ import { createAuditClient } from '@baton/audit/client'
 import type { ColdStore, Pool, SubjectVault, VerifyReport } from '@baton/audit'
 import { batchKeyId, createBatchSigner } from '@baton/ledger'
 import type { AuditEntry } from '@baton/ledger'
-import { eventually, spawnService } from '@baton/testkit'
+import { eventually, spawnService, PEOPLE } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { ARCHIVE_TOKEN, createAuditFixture, entryOf } from './audit-fixture.ts'
 import type { AuditFixture } from './audit-fixture.ts'
@@ -171,6 +171,7 @@ export async function createTiers(shards = 1, { isAged = false } = {}): Promise<
         vault,
         cold: store,
         batchKeys,
+        people: PEOPLE.people,
         seals: { publicKey: sealKey, anchors: [] },
       }),
     async close() {

@@ -1,6 +1,6 @@
 // What a caller hands to the audit log, and what it gets back. Message text only in `segments`.
 import type { AuditEvent } from './audit-event.ts'
-import type { RecordedSignature } from './decision.ts'
+import type { RecordedSignature } from './recorded-decision.ts'
 import type { RecordErasure } from './erasure-list.ts'
 
 export type CheckOutcome = 'passed' | 'failed' | 'skipped'

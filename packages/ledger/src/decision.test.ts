@@ -2,11 +2,9 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import {
-  actIdOf,
   arrivalFault,
   decisionFault,
   digestOf,
-  entryFault,
   formatNeeded,
   formatSigned,
   parseNeeded,
@@ -15,9 +13,11 @@ import {
   recorded,
   signDecision,
 } from './decision.ts'
-import type { Decision, DecisionSignature } from './decision.ts'
+import type { DecisionSignature } from './decision.ts'
 import { parsePeople, personEntry } from './people.ts'
 import type { Role } from './people.ts'
+import { actIdOf, entryFault } from './recorded-decision.ts'
+import type { Decision } from './recorded-decision.ts'
 
 const newKey = () =>
   readDecisionSigner(

@@ -2,54 +2,12 @@
 // a salted digest of what exactly was decided; it stands in the record, so that whoever reads the log can check it too.
 import { createPublicKey, hash, randomBytes, sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import type { AuditEntry } from './audit-entry.ts'
-import type { AuditEvent } from './audit-event.ts'
 import { readPrivateKey } from './batch-signature.ts'
-import { encodeUtf8, fromBase64, toBase64 } from './bytes.ts'
-import { verifyEd25519 } from './ed25519.ts'
+import { toBase64 } from './bytes.ts'
 import { personKeyId } from './people.ts'
-import type { People, Role } from './people.ts'
-import { uuidOfDigest } from './uuid.ts'
-
-/** The events that only a person's signature brings about, and the role that the person must have. */
-export const DECIDED_AS = {
-  RELEASE_APPROVED: 'reviewer',
-  DEAD_LETTER_DISCARDED: 'reviewer',
-  HANDOFF_APPROVED: 'reviewer',
-  APPROVAL_REFUSED: 'reviewer',
-  LEGAL_HOLD_SET: 'compliance',
-  LEGAL_HOLD_LIFTED: 'compliance',
-  ERASURE_REQUESTED: 'compliance',
-  ERASURE_COMPLETED: 'compliance',
-} as const satisfies Partial<Record<AuditEvent, Role>>
-
-export type DecisionEvent = keyof typeof DECIDED_AS
-
-export const isDecision = (event: unknown): event is DecisionEvent =>
-  typeof event === 'string' && Object.hasOwn(DECIDED_AS, event)
-
-/** What a person puts their name to. */
-export interface Decision {
-  readonly event: DecisionEvent
-  readonly taskId: string
-  /** Null where it is about the whole task. */
-  readonly handoffId: string | null
-  readonly person: string
-  /** Lower-case hex: SHA-256 of what exactly was decided, see `digestOf`. */
-  readonly decided: string
-}
-
-/** A person's signature over one decision, as it stands in `act.signed` of a record. */
-export interface RecordedSignature {
-  /** The first 16 hex digits of SHA-256 over the person's raw public key. */
-  readonly keyId: string
-  /** RFC 3339 in UTC with milliseconds, by the clock of whoever signed. */
-  readonly signedAt: string
-  /** Lower-case hex: SHA-256 of the salt and of what was decided. */
-  readonly content: string
-  /** 64 bytes, in base64. */
-  readonly signature: string
-}
+import type { People } from './people.ts'
+import { isDecision, isSignedBy, keyFault, statementOf } from './recorded-decision.ts'
+import type { Decision, DecisionFault, RecordedSignature } from './recorded-decision.ts'
 
 /**
  * The same with its salt, which goes when what was decided about is erased: what stands in the log for ever then tells
@@ -75,27 +33,6 @@ export function readDecisionSigner(
   const publicKey = new Uint8Array(der.subarray(-32))
   return { keyId: personKeyId(publicKey), publicKey, privateKey }
 }
-
-/** Why a signature does not count. */
-export type DecisionFault =
-  | 'unsigned'
-  | 'unknown_key'
-  | 'expired_key'
-  | 'other_person'
-  | 'role'
-  | 'other_content'
-  /** It was signed at a time that has not come yet, or too long ago. */
-  | 'clock'
-  | 'signature'
-
-/** One line for each part; no part can contain a line feed. */
-const statementOf = (
-  { event, taskId, handoffId, person }: Omit<Decision, 'decided'>,
-  { keyId, signedAt, content }: Omit<RecordedSignature, 'signature'>,
-): Uint8Array =>
-  encodeUtf8(
-    `baton/decision/v1\n${event}\n${taskId}\n${handoffId ?? '-'}\n${person}\n${keyId}\n${signedAt}\n${content}\n`,
-  )
 
 /** The digest of what exactly was decided: each part on a line of its own; a missing part is an empty line. */
 export const digestOf = (...parts: readonly (string | number | null | undefined)[]): string =>
@@ -132,19 +69,6 @@ export function decisionFault(
   return isSignedBy(decision, signed, people) ? undefined : 'signature'
 }
 
-function keyFault(
-  { event, person }: Pick<Decision, 'event' | 'person'>,
-  { keyId, signedAt }: RecordedSignature,
-  people: People,
-): DecisionFault | undefined {
-  const key = people.get(keyId)
-  if (key === undefined) return 'unknown_key'
-  if (key.person !== person) return 'other_person'
-  if (!key.roles.has(DECIDED_AS[event])) return 'role'
-  const isPast = key.untilMs !== undefined && !(Date.parse(signedAt) < key.untilMs)
-  return isPast ? 'expired_key' : undefined
-}
-
 /** How far the clock of somebody who signs may be from ours, and how long what they signed may be under way. */
 const UNDER_WAY_MAX_MS = 300_000
 
@@ -161,17 +85,6 @@ export function arrivalFault(
   if (Date.parse(signedAt) > nowMs + UNDER_WAY_MAX_MS) return 'clock'
   const { untilMs = Infinity } = people.get(keyId) ?? {}
   return nowMs - UNDER_WAY_MAX_MS < untilMs ? undefined : 'expired_key'
-}
-
-function isSignedBy(
-  decision: Omit<Decision, 'decided'>,
-  signed: RecordedSignature,
-  people: People,
-): boolean {
-  const publicKey = people.get(signed.keyId)?.publicKey
-  const signature = fromBase64(signed.signature)
-  if (publicKey === undefined || signature === undefined) return false
-  return verifyEd25519(publicKey, statementOf(decision, signed), signature)
 }
 
 /** As one line of a header: the parts with a space between each. */
@@ -213,30 +126,3 @@ export const recorded = ({
   content,
   signature,
 }: DecisionSignature): RecordedSignature => ({ keyId, signedAt, content, signature })
-
-/** The id of the act in the log: the same signature is the same act, however often it is sent. */
-export const actIdOf = ({ signature }: Pick<DecisionSignature, 'signature'>): string =>
-  uuidOfDigest(hash('sha256', `baton/act/v1\n${signature}`))
-
-type Acted = Pick<AuditEntry, 'event' | 'taskId' | 'handoffId' | 'act'>
-
-/** Whoever asked for an erasure signed that, whether a hold defers it or not. */
-const signedAs = (event: AuditEvent): AuditEvent =>
-  event === 'ERASURE_DEFERRED' ? 'ERASURE_REQUESTED' : event
-
-/**
- * Why an entry of a person's decision does not prove that the person decided it; undefined where it does, and for every
- * other event. What was decided is bound by its salted digest, which those check who hold both.
- */
-export function entryFault(entry: Acted, people: People): DecisionFault | undefined {
-  const { taskId, act } = entry
-  const event = signedAs(entry.event)
-  if (!isDecision(event)) return undefined
-  if (act?.signed === undefined) return 'unsigned'
-  const { signed } = act
-  if (act.id !== actIdOf(signed)) return 'signature'
-  const handoffId = DECIDED_AS[event] === 'compliance' ? null : entry.handoffId
-  const decision = { event, taskId, handoffId, person: act.actor }
-  const fault = keyFault(decision, signed, people)
-  return fault ?? (isSignedBy(decision, signed, people) ? undefined : 'signature')
-}

@@ -1,8 +1,9 @@
 // What two people sign who have somebody erased. Who is meant is in it by a salted digest only: without the salt, which is
 // kept nowhere, nobody can tell from the signature whom it was about.
-import { actIdOf, digestOf, entryFault } from './decision.ts'
-import type { Decision, DecisionFault, RecordedSignature } from './decision.ts'
+import { digestOf } from './decision.ts'
 import type { People } from './people.ts'
+import { actIdOf, entryFault } from './recorded-decision.ts'
+import type { Decision, DecisionFault, RecordedSignature } from './recorded-decision.ts'
 
 interface Meant {
   readonly id: string

@@ -23,6 +23,7 @@ const ALTERED: readonly FindingRule[] = [
   'BATCH_COVER',
   'BATCH_FORGED',
   'BATCH_KEY_ID',
+  'DECISION',
   'RECEIPT',
   'SEAL_SIZE',
   'SEAL_ROOT',
@@ -48,6 +49,7 @@ const ROWS: readonly (readonly [FindingRule, string, 3 | 4, string])[] = [
   ['PAYLOAD_KEY', 'lost', 3, TAMPER],
   ['CLOCK', 'clock', 4, 'audit.clock_wrong'],
   ['BATCH_KEY', 'incomplete', 4, 'audit.not_proven'],
+  ['DECISION_UNPROVEN', 'incomplete', 4, 'audit.not_proven'],
   ['DEFINITION_VERSION', 'incomplete', 4, 'audit.not_proven'],
 ]
 

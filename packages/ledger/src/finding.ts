@@ -56,6 +56,7 @@ interface RuleFacts {
     | 'links'
     | 'columns'
     | 'signatures'
+    | 'decisions'
     | 'seals'
     | 'anchors'
     | 'payloads'
@@ -133,6 +134,18 @@ export const FINDING_RULES = {
     check: 'signatures',
     consequence:
       'who wrote these records cannot be said here. An earlier key of the auditor belongs in BATON_AUDIT_TRUSTED_KEYS, as whoever keeps its keys has it; never as the database names it',
+  },
+  /** A decision is not what its person signed, or not that person's to decide; or too few people decided. */
+  DECISION: altered(
+    'decisions',
+    'no gateway and no auditor takes it so: whoever holds the auditor’s keys wrote it past them',
+  ),
+  /** A decision of which it is not known that its person made it. */
+  DECISION_UNPROVEN: {
+    severity: 'incomplete',
+    check: 'decisions',
+    consequence:
+      'who decided it cannot be said here. BATON_PEOPLE takes every key that ever decided, with its roles and, where it has one, its end',
   },
   /** An execution holds a receipt of a record that the log does not have. */
   RECEIPT: altered(

@@ -58,29 +58,27 @@ export {
 } from './batch-signature.ts'
 export type { BatchSigner } from './batch-signature.ts'
 export {
-  actIdOf,
   arrivalFault,
-  DECIDED_AS,
   decisionFault,
   digestOf,
-  entryFault,
   formatNeeded,
   formatSigned,
-  isDecision,
   parseNeeded,
   parseSigned,
   readDecisionSigner,
   recorded,
   signDecision,
 } from './decision.ts'
+export type { DecisionSignature, DecisionSigner } from './decision.ts'
+export { actIdOf, DECIDED_AS, entryFault, isDecision } from './recorded-decision.ts'
 export type {
   Decision,
   DecisionEvent,
   DecisionFault,
-  DecisionSignature,
-  DecisionSigner,
   RecordedSignature,
-} from './decision.ts'
+} from './recorded-decision.ts'
+export { createDecisionJudge } from './judge-decisions.ts'
+export type { DecisionFinding, DecisionTally } from './judge-decisions.ts'
 export { erasureConfirmation, erasureFault, erasureRequest } from './erasure-decision.ts'
 export type { SignedErasure } from './erasure-decision.ts'
 export { NOBODY, parsePeople, personEntry, personKeyId, ROLES } from './people.ts'

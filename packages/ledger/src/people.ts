@@ -1,6 +1,7 @@
 // Whose decisions count: people, their roles and their public keys, as the checking process was told by its own settings.
-import { hash } from 'node:crypto'
+import { fromBase64, toBase64 } from './bytes.ts'
 import { LedgerError } from './ledger-error.ts'
+import { sha256Hex } from './sha256.ts'
 import { OPERATOR } from './tenant-names.ts'
 
 /** `reviewer` decides about dead letters and approvals, `compliance` about holds and erasures. */
@@ -26,7 +27,7 @@ const ENTRY = new RegExp(
 )
 
 /** The first 16 hex digits of SHA-256 over the raw key. */
-export const personKeyId = (publicKey: Uint8Array): string => hash('sha256', publicKey).slice(0, 16)
+export const personKeyId = (publicKey: Uint8Array): string => sha256Hex(publicKey).slice(0, 16)
 
 /**
  * Parses `BATON_PEOPLE`: entries `person:role+role:publicKey`, the raw Ed25519 key in base64, optionally `:YYYY-MM-DD` for the
@@ -37,7 +38,7 @@ export function parsePeople(setting: string): People {
   const people = new Map<string, PersonKey>()
   const entries = setting.split(/[\s,]+/).filter((entry) => entry !== '')
   for (const [index, entry] of entries.entries()) {
-    const key = parseEntry(entry)
+    const key = readPerson(entry)
     if (typeof key === 'string') throw invalid(`entry ${index + 1} ${key}`)
     const keyId = personKeyId(key.publicKey)
     if (people.has(keyId)) throw invalid(`the key of entry ${index + 1} occurs twice`)
@@ -46,17 +47,18 @@ export function parsePeople(setting: string): People {
   return people
 }
 
-function parseEntry(entry: string): PersonKey | string {
+/** One entry of it, or what is wrong with it. */
+export function readPerson(entry: string): PersonKey | string {
   const groups = ENTRY.exec(entry)?.groups
-  if (groups === undefined)
+  const publicKey = fromBase64(groups?.['key'] ?? '')
+  if (groups === undefined || publicKey === undefined)
     return 'is not person:role+role:publicKey, optionally with :YYYY-MM-DD; `baton people key NAME` prints one'
-  const { person = '', roles = '', key = '', until } = groups
+  const { person = '', roles = '', until } = groups
   const named = roles.split('+')
   const unknown = named.find((role) => !isRole(role))
   if (unknown !== undefined) return `names the role ${unknown}; there are ${ROLES.join(', ')}`
   const untilMs = until === undefined ? undefined : Date.parse(`${until}T00:00:00Z`)
   if (Number.isNaN(untilMs)) return `ends on ${until}, which is not a date`
-  const publicKey = new Uint8Array(Buffer.from(key, 'base64'))
   return { person, roles: new Set(named.filter(isRole)), publicKey, untilMs }
 }
 
@@ -70,4 +72,4 @@ export const personEntry = (
   person: string,
   roles: readonly Role[],
   publicKey: Uint8Array,
-): string => `${person}:${roles.join('+')}:${Buffer.from(publicKey).toString('base64')}`
+): string => `${person}:${roles.join('+')}:${toBase64(publicKey)}`

@@ -82,9 +82,10 @@ export function signedHeader(
 export function signedAct(
   { event, taskId, handoffId }: Pick<AuditEntry, 'event' | 'taskId' | 'handoffId'>,
   person: string,
+  { sign }: Pick<TestPeople, 'sign'> = PEOPLE,
 ): NonNullable<AuditEntry['act']> {
   if (!isDecision(event)) throw new Error(`${event} takes nobody's signature`)
-  const signed = PEOPLE.sign({ event, taskId, handoffId, person, decided: randomUUID() })
+  const signed = sign({ event, taskId, handoffId, person, decided: randomUUID() })
   return { id: actIdOf(signed), actor: person, signed: recorded(signed) }
 }
 

@@ -2,7 +2,7 @@
 import { openSealTrust, verifyChains } from '@baton/audit'
 import type { ColdStore, Pool, SealWatchSettings, SubjectVault, VerifyReport } from '@baton/audit'
 import { batchKeyId, readBatchPublicKey } from '@baton/ledger'
-import type { BatchSigner } from '@baton/ledger'
+import type { BatchSigner, People } from '@baton/ledger'
 import type { Logger, Tls } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { KeyObject } from 'node:crypto'
@@ -14,6 +14,8 @@ export interface Verification {
   readonly reader: Pool
   readonly vault: SubjectVault
   readonly batchKeys: ReadonlyMap<string, KeyObject>
+  /** Whose decisions count. */
+  readonly people: People
   /** The sealer's; undefined where nobody seals. */
   readonly sealKey: KeyObject | undefined
   /** Where the sealer's anchors and its state are. */
@@ -37,9 +39,18 @@ export function batchKeysOf(
 
 /** Re-reads everything, batch signatures under seals included, and asks everybody outside who has seen a seal. */
 export async function verify(verification: Verification): Promise<VerifyReport> {
-  const { reader, vault, batchKeys, sealKey, settings, tls, cold, metrics, logger } = verification
+  const { reader, vault, batchKeys, people, sealKey, settings, tls, cold, metrics, logger } =
+    verification
   const seals = sealKey && (await openSealTrust(reader, sealKey, { ...settings, tls }))
-  const report = await verifyChains({ pool: reader, vault, batchKeys, cold, seals, full: true })
+  const report = await verifyChains({
+    pool: reader,
+    vault,
+    batchKeys,
+    people,
+    cold,
+    seals,
+    full: true,
+  })
   const { verdict, records, findingsTotal } = report
   reportFindings(report.findings, verification)
   // Not to know is not clean: what could not be judged leaves a finding standing.

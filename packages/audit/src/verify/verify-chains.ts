@@ -1,7 +1,7 @@
 // Verifies every chain from its stored bytes, in one snapshot and in bounded pages.
 import type { KeyObject } from 'node:crypto'
-import { createChainVerifier, sealLogOrigin } from '@baton/ledger'
-import type { Finding, FindingRule } from '@baton/ledger'
+import { createChainVerifier, NOBODY, sealLogOrigin } from '@baton/ledger'
+import type { Finding, FindingRule, People } from '@baton/ledger'
 import { BatonError } from '@baton/runtime'
 import { positionOf, readArchivePositions, SEAL_LOG } from '../cold/archive-positions.ts'
 import { beginningOf } from '../cold/chain-beginning.ts'
@@ -16,6 +16,7 @@ import { readDatabaseClock } from '../append/log-clock.ts'
 import type { ChainHead } from '../append/heads.ts'
 import { misplacedSegments, openableSegments, withSegments } from '../read/segments.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
+import { checkDecisions } from './check-decisions.ts'
 import { checkErasures } from './check-erasures.ts'
 import { checkHolds } from './check-holds.ts'
 import { checkIndex } from './check-index.ts'
@@ -42,6 +43,8 @@ interface VerifyOptions {
   readonly pool: Pool
   /** Trusted public keys of append services, by key id; never taken from the database. */
   readonly batchKeys: ReadonlyMap<string, KeyObject>
+  /** Whose decisions count, from settings; never taken from the database. Without anybody no decision is judged. */
+  readonly people?: People | undefined
   /** Opens payload segments. Without it segments are not verified. */
   readonly vault?: Pick<SubjectVault, 'keysOf' | 'requestKeys' | 'compareDefinitions'>
   /** Where records stand that are not in the database any more. */
@@ -68,7 +71,7 @@ export async function verifyChains(options: VerifyOptions): Promise<VerifyReport
     // What was altered says why the rest cannot be read; a database that went away says nothing.
     if (definitions.altered.length === 0 || !isRefusal(error)) throw error
     found.add([definition('audit', `the log cannot be read any further: ${error.message}`)])
-    return found.report(undefined)
+    return found.report({})
   }
 }
 
@@ -95,7 +98,8 @@ async function verifyIn(
   })
   found.add(ends.findings)
   await compareSealCopies(db, seals, { ...options, heads, found })
-  const state = await openStateChecks(db, options, seals)
+  const decisions = checkDecisions(options.people ?? NOBODY)
+  const state = [...(await openStateChecks(db, options, seals)), decisions]
   const latestMicros = await latestTime(db)
   for (const head of heads) {
     const targets = seals?.targets.get(head.origin) ?? []
@@ -111,7 +115,7 @@ async function verifyIn(
   }
   for (const check of state) found.add(await check.finish())
   if (found.total === definitions) found.add(await ends.finish())
-  return found.report(seals)
+  return found.report({ seals, decisions: decisions.report() })
 }
 
 /** Beyond what the appender allows, and what clocks that were right then may differ by now. */

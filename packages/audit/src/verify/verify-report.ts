@@ -3,6 +3,7 @@ import { verdictOf } from '@baton/ledger'
 import type { Finding, FindingRule, LogVerdict } from '@baton/ledger'
 import type { ColdStore } from '../cold/cold-store.ts'
 import type { Comparison } from './ask-outside.ts'
+import type { DecisionReport } from './check-decisions.ts'
 import type { SealReport, VerifiedSeals } from './verify-seals.ts'
 
 export interface ChainReport {
@@ -21,6 +22,8 @@ export interface VerifyReport {
   readonly chains: readonly ChainReport[]
   /** Null where nobody is known who seals. */
   readonly seals: SealReport | null
+  /** The decisions of people, and which of them are proven; null where the records could not be read. */
+  readonly decisions: DecisionReport | null
   /** Everything that was compared with, or could not be. */
   readonly compared: readonly Comparison[]
   /** Bundles of the cold store that were read again because the database has their records too; null where no store is named. */
@@ -41,6 +44,12 @@ interface CollectOptions {
   readonly onProgress?: (records: number) => void
 }
 
+/** What the records were compared with, as far as they could be read. */
+interface Compared {
+  readonly seals?: VerifiedSeals | undefined
+  readonly decisions?: DecisionReport
+}
+
 /** What a verification found, added up while it reads. */
 export interface Findings {
   readonly total: number
@@ -48,7 +57,7 @@ export interface Findings {
   page(records: number): void
   chain(report: ChainReport): void
   copies(bundles: number): void
-  report(seals: VerifiedSeals | undefined): VerifyReport
+  report(compared: Compared): VerifyReport
 }
 
 export function collectFindings({ onProgress, cold }: CollectOptions): Findings {
@@ -73,7 +82,7 @@ export function collectFindings({ onProgress, cold }: CollectOptions): Findings 
       onProgress?.(records)
     },
     chain: (report) => void chains.push(report),
-    report(seals) {
+    report({ seals, decisions = null }) {
       const compared = seals?.compared ?? []
       const found = verdictOf(Object.keys(findingsByRule) as FindingRule[])
       // What the database says of itself alone, its superuser can make it say.
@@ -87,6 +96,7 @@ export function collectFindings({ onProgress, cold }: CollectOptions): Findings 
         records,
         chains,
         seals: report,
+        decisions,
         compared,
         copies: cold === undefined ? null : copies,
         ...totals,

@@ -9,6 +9,7 @@ const clean: Parameters<typeof withReceipts>[0] = {
   compared: [],
   chains: [],
   seals: null,
+  decisions: null,
   copies: null,
   findings: [],
   findingsTotal: 0,

@@ -9,6 +9,7 @@ import {
 } from '@baton/audit'
 import type { VerifyReport } from '@baton/audit'
 import { FINDING_RULES, verdictOf } from '@baton/ledger'
+import type { People } from '@baton/ledger'
 import { operationInvariant, receiptInvariant } from '@baton/engine'
 import {
   findUnreflected,
@@ -32,10 +33,16 @@ import { describeFinding, isAlone, markOf } from './verification-checks.ts'
 const QUEUE_MAX = 100_000
 const TENANT_MAX = 400_000
 
+interface Known {
+  readonly settings: CliSettings
+  /** Whose decisions count. */
+  readonly people: People
+}
+
 /** One diagnosis per rule. Reads only. */
 export async function diagnosePromises(
   opened: OpenedDatabases,
-  settings: CliSettings,
+  { settings, people }: Known,
   onProgress: (text: string) => void,
 ): Promise<readonly Diagnosis[]> {
   const { pool, audit } = opened
@@ -60,7 +67,7 @@ export async function diagnosePromises(
   )
   return [
     ...diagnoses,
-    ...(await diagnoseLog(opened, settings, onProgress)),
+    ...(await diagnoseLog(opened, { settings, people }, onProgress)),
     ...(await diagnoseVaultKeys(opened)),
     await diagnoseCold(opened),
     await diagnoseErasures(opened),
@@ -70,7 +77,7 @@ export async function diagnosePromises(
 
 async function diagnoseLog(
   { audit }: OpenedDatabases,
-  settings: CliSettings,
+  { settings, people }: Known,
   onProgress: (text: string) => void,
 ): Promise<readonly Diagnosis[]> {
   const { pool, vault, batchKeys, cold } = audit
@@ -78,6 +85,7 @@ async function diagnoseLog(
     pool,
     vault,
     batchKeys,
+    people,
     seals: await audit.seals(),
     cold,
     full: true,

@@ -10,6 +10,7 @@ import { counted } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import type { Mark, Output } from '../terminal/output.ts'
 import { diagnosePromises } from './diagnose-promises.ts'
+import { knownPeople } from './people.ts'
 import { diagnoseSetup } from './diagnose-setup.ts'
 import type { Diagnosis } from './diagnosis.ts'
 
@@ -18,9 +19,12 @@ const IDS_SHOWN_MAX = 5
 /** Exit code 3 when the audit log does not verify, 1 when anything else is broken, 4 when only the log cannot be judged. */
 export async function doctor(context: Context): Promise<ExitCode> {
   const { output } = context
+  const people = await knownPeople(context)
   const diagnoses = await withDatabases(context, async (opened) => [
     ...(await diagnoseSetup(context, opened)),
-    ...(await diagnosePromises(opened, context.settings, (text) => output.progress(text))),
+    ...(await diagnosePromises(opened, { settings: context.settings, people }, (text) =>
+      output.progress(text),
+    )),
   ])
   output.endProgress()
   if (output.json) output.data(JSON.stringify(diagnoses))

@@ -6,6 +6,7 @@ import { counted, dollars, short } from '../terminal/figures.ts'
 import type { Mark } from '../terminal/output.ts'
 import { describeEnd, summariseKept } from './describe-kept.ts'
 import { markOf } from './verification-checks.ts'
+import type { TaskCheck } from './decision-checks.ts'
 import type { Check } from './verification-checks.ts'
 
 /** What speaks of the end of a task, and not of the records that are there. */
@@ -43,7 +44,10 @@ const linkedText = (records: number): string =>
   `0→${records - 1} unbroken, every parent handoff is there`
 
 /** A record that no signed head proves yet is only consistent with the others. */
-export function taskVerdict(found: TaskTrace): readonly [Mark, string] {
+export function taskVerdict(
+  found: TaskTrace,
+  decisions: readonly TaskCheck[] = [],
+): readonly [Mark, string] {
   const { taskId, records, gaps, findings, ends } = found
   const task = `task ${short(taskId)}`
   const verdict = gaps.length > 0 ? 'altered' : verdictOf(findings.map(({ rule }) => rule))
@@ -55,6 +59,8 @@ export function taskVerdict(found: TaskTrace): readonly [Mark, string] {
     return ['failed', `NOT verified: ${words}`]
   }
   if (verdict !== 'verified') return [markOf(verdict), LOG_VERDICTS[verdict].sentence]
+  if (decisions.some(({ mark }) => mark === 'failed'))
+    return ['failed', `NOT verified: a decision about ${task} was not made by whom it names`]
   const unproven = records.filter(({ assurance }) => assurance === 'committed').length
   if (unproven === records.length && unproven > 0)
     return [
@@ -66,5 +72,12 @@ export function taskVerdict(found: TaskTrace): readonly [Mark, string] {
     return ['unknown', `Incomplete: ${words}`]
   }
   const words = `no record of ${task} was altered, ${describeEnd(found).words}`
+  const open = decisions.find(({ mark }) => mark === 'unknown')
+  if (open !== undefined) {
+    const undecided = `${words}; who decided about it is not ${open.isJudged ? 'proven' : 'judged'}`
+    return open.isJudged
+      ? ['unknown', `Incomplete: ${undecided}`]
+      : ['passed', `Verified OK: ${undecided}`]
+  }
   return ['passed', `Verified OK: ${words}`]
 }

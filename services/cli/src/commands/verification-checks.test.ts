@@ -30,6 +30,7 @@ const report = (...findings: Finding[]): Report => ({
     anchorsAgreed: 1,
     anchorsUnasked: 0,
   },
+  decisions: { decisions: 0, judged: null },
   copies: 2,
   findings,
   findingsTotal: findings.length,
@@ -49,7 +50,7 @@ const keyless: Finding = { origin: 'baton/s0', seq: 4, rule: 'PAYLOAD_KEY', mess
 
 describe('verification checks', () => {
   it('passes every check of a clean log', () => {
-    expect(checksOf(report()).map(({ mark }) => mark)).toEqual(Array(11).fill('passed'))
+    expect(checksOf(report()).map(({ mark }) => mark)).toEqual(Array(12).fill('passed'))
     expect(verdictOf(report())).toBe('passed')
   })
 

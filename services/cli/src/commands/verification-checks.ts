@@ -4,6 +4,7 @@ import { FINDING_RULES, LOG_VERDICTS, verdictOf } from '@baton/ledger'
 import type { LogVerdict } from '@baton/ledger'
 import { count, counted } from '../terminal/figures.ts'
 import type { Mark } from '../terminal/output.ts'
+import { decisionsMark, decisionsText } from './decision-checks.ts'
 
 type Finding = VerifyReport['findings'][number]
 type Rule = Finding['rule']
@@ -57,6 +58,7 @@ const PASSED: Readonly<Record<string, (report: VerifyReport) => string>> = {
   },
   columns: () => 'indexed columns, views and rights are what was recorded and made',
   signatures: () => 'every record is in a batch that the auditor signed (Ed25519)',
+  decisions: ({ decisions }) => decisionsText(decisions),
   seals: ({ seals, chains }) => sealText(seals, chains),
   anchors: ({ seals }) => anchorText(seals),
   payloads: () => 'every segment opens and is what its record committed to',
@@ -108,7 +110,8 @@ function rulesChecks(report: VerifyReport): readonly Check[] {
 }
 
 /** Without a seal, or without anything outside that agreed, the check says nothing. */
-function unbroken(name: string, { seals, compared, copies }: VerifyReport): Mark {
+function unbroken(name: string, { seals, compared, copies, decisions }: VerifyReport): Mark {
+  if (name === 'decisions') return decisionsMark(decisions)
   if (name === 'seals') return seals === null || seals.entries === 0 ? 'unknown' : 'passed'
   if (name === 'cold store') return copies === null ? 'unknown' : 'passed'
   if (name !== 'anchors') return 'passed'

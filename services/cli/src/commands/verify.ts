@@ -11,8 +11,11 @@ import { withDatabases } from '../instance/databases.ts'
 import { count, counted } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import type { Mark, Output } from '../terminal/output.ts'
+import { knownPeople } from './people.ts'
 import { compareReceipts } from './compare-receipts.ts'
 import type { ComparedReceipts } from './compare-receipts.ts'
+import { notJudgedNote, taskDecisions } from './decision-checks.ts'
+import type { TaskCheck } from './decision-checks.ts'
 import { taskNotFound, taskUnproven, wholeTaskId } from './find-task.ts'
 import { taskChecks, taskVerdict } from './task-verification.ts'
 import { checksOf, describeFinding, isAlone, markOf } from './verification-checks.ts'
@@ -30,6 +33,7 @@ export async function verify(
   task: string | undefined,
   { full = false }: { readonly full?: boolean } = {},
 ): Promise<ExitCode> {
+  const people = await knownPeople(context)
   return withDatabases(context, async ({ pool, audit }) => {
     if (task !== undefined) {
       const found = await readTrace(audit.pool, await wholeTaskId(task, listIn(pool)), {
@@ -39,7 +43,7 @@ export async function verify(
       const presence = presenceOf(found)
       if (presence === 'absent') throw taskNotFound(task)
       if (presence === 'unproven') throw taskUnproven(task)
-      return printTask(context.output, found)
+      return printTask(context.output, found, taskDecisions(found, people))
     }
     const { vault, batchKeys } = audit
     const seals = await audit.seals()
@@ -47,6 +51,7 @@ export async function verify(
       pool: audit.pool,
       vault,
       batchKeys,
+      people,
       seals,
       cold: audit.cold,
       full,
@@ -81,7 +86,8 @@ function verdictText(report: VerifyReport): string {
   if (isAlone(report)) return ALONE
   if (verdict !== 'verified') return sentence
   if (records === 0) return `${sentence}: the log is empty`
-  return `${sentence}: ${counted(records, 'record')}; nothing was altered, added or removed`
+  const open = notJudgedNote(report.decisions)
+  return `${sentence}: ${counted(records, 'record')}; nothing was altered, added or removed${open}`
 }
 
 const ALONE = 'Incomplete: consistent in itself, and compared with nothing outside the database'
@@ -100,10 +106,11 @@ const NEXT: Readonly<Record<VerifyReport['verdict'], string>> = {
   incomplete: `find what is named above, then ${nextStep('verify')}`,
 }
 
-function printTask(output: Output, found: TaskTrace): ExitCode {
+function printTask(output: Output, found: TaskTrace, decisions: readonly TaskCheck[]): ExitCode {
   if (output.json) output.data(JSON.stringify(found))
-  for (const { name, mark, text } of taskChecks(found)) output.check(mark, name, text)
-  const [verdict, words] = taskVerdict(found)
+  for (const { name, mark, text } of [...taskChecks(found), ...decisions])
+    output.check(mark, name, text)
+  const [verdict, words] = taskVerdict(found, decisions)
   output.check(verdict, 'verdict', words)
   output.next(
     verdict === 'failed' ? nextStep('verify') : `${nextStep('verify')} proves the whole log`,

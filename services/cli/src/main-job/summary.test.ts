@@ -57,6 +57,7 @@ const good: RunFigures = {
     records: 720,
     chains: [],
     seals: null,
+    decisions: null,
     compared: [],
     copies: 0,
     findings: [],

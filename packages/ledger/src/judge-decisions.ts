@@ -1,0 +1,221 @@
+// Judges the decisions of people among the records of a log or a bundle, as they come by: whether each is signed by its person with a
+// key that is trusted here, and whether those were different people where it takes two. Trusts nothing that the records say of keys.
+import type { AuditEvent } from './audit-event.ts'
+import { detached } from './bytes.ts'
+import { parseInstant } from './instant.ts'
+import type { People } from './people.ts'
+import { DECIDED_AS, entryFault, isDecision, signedAs } from './recorded-decision.ts'
+import type { DecisionFault, RecordedSignature } from './recorded-decision.ts'
+import type { RecordBody } from './record.ts'
+import { createReleaseVotes } from './release-votes.ts'
+
+/** How many records of decisions there are of each kind. */
+export interface DecisionTally {
+  /** Signed by a key that is trusted for it. */
+  readonly trusted: number
+  /** Signed by a key that nobody named, that has no role for it, or that had ended. */
+  readonly untrusted: number
+  readonly unsigned: number
+  /** Not what its person signed, or not that person's to decide. */
+  readonly wrong: number
+}
+
+export interface DecisionFinding {
+  readonly origin: string
+  readonly seq: number
+  /** `wrong`: no gateway and no auditor takes it so. `unproven`, `unsigned`: who decided it cannot be said. */
+  readonly kind: 'wrong' | 'unproven' | 'unsigned'
+  /** One sentence without any stored text. */
+  readonly message: string
+}
+
+export interface DecisionJudge {
+  /** Takes every record, each chain in its order. */
+  next(record: RecordBody): readonly DecisionFinding[]
+  /** What only shows when every record has come by. */
+  finish(): readonly DecisionFinding[]
+  tally(): DecisionTally
+}
+
+interface JudgeOptions {
+  readonly people: People
+  /** Every task is there from its first record on, also where its chain does not begin here. */
+  readonly areTasksWhole: boolean
+}
+
+const NOTHING: readonly DecisionFinding[] = []
+
+export function createDecisionJudge({ people, areTasksWhole }: JudgeOptions): DecisionJudge {
+  const counts = { trusted: 0, untrusted: 0, unsigned: 0, wrong: 0 }
+  const senders = createSenders()
+  const votes = createReleaseVotes(areTasksWhole)
+  /** The signatures that stand in records already. */
+  const used = new Set<string>()
+  const plannedBy = new Map<string, string>()
+
+  function faultOf(record: RecordBody): Fault | undefined {
+    const fault = recordFault(record, people)
+    if (fault !== undefined) return fault
+    const { event, handoffId, act } = record
+    const { actor, id } = act as NonNullable<RecordBody['act']>
+    if (isOfErasure(event)) {
+      if (event !== 'ERASURE_COMPLETED') plannedBy.set(detached(handoffId), detached(actor))
+      return plannedBy.get(handoffId) === actor && event === 'ERASURE_COMPLETED'
+        ? 'same_person'
+        : undefined
+    }
+    if (used.has(id)) return 'used'
+    used.add(detached(id))
+    return undefined
+  }
+
+  function judge(record: RecordBody): readonly DecisionFinding[] {
+    const fault = faultOf(record) ?? (senders.decided(record) ? 'own' : undefined)
+    const kind = fault === undefined ? 'trusted' : KINDS[fault]
+    counts[kind === 'unproven' ? 'untrusted' : kind] += 1
+    if (fault === undefined || kind === 'trusted') return NOTHING
+    return [{ ...placeOf(record), kind, message: WORDS[fault] }]
+  }
+
+  return {
+    next(record) {
+      votes.next(record)
+      const owned = senders.sent(record)
+      counts.trusted -= owned.length
+      counts.wrong += owned.length
+      const own = owned.map((place) => ({ ...place, kind: 'wrong' as const, message: WORDS.own }))
+      if (!isDecision(signedAs(record.event))) return own
+      return [...own, ...judge(record)]
+    },
+    finish: () => votes.finish().map((one) => ({ ...one, kind: 'wrong' })),
+    tally: () => ({ ...counts }),
+  }
+}
+
+const isOfErasure = (event: AuditEvent): boolean => event.startsWith('ERASURE_')
+
+type Fault = DecisionFault | 'own' | 'used' | 'same_person'
+
+const KINDS: Readonly<Record<Fault, DecisionFinding['kind']>> = {
+  unsigned: 'unsigned',
+  unknown_key: 'unproven',
+  role: 'unproven',
+  expired_key: 'unproven',
+  clock: 'unproven',
+  other_person: 'wrong',
+  other_content: 'wrong',
+  signature: 'wrong',
+  used: 'wrong',
+  own: 'wrong',
+  same_person: 'wrong',
+}
+
+const WORDS: Readonly<Record<Fault, string>> = {
+  unsigned: 'nobody signed this decision',
+  unknown_key: 'the decision is signed with a key that is none of those that are trusted here',
+  role: 'the decision is signed with a key that has not the role for it here',
+  expired_key: 'the decision is signed with a key that had ended when it was recorded',
+  clock: 'the decision is signed at a time that cannot be',
+  other_person: 'the decision names another person than its key belongs to',
+  other_content: 'the signature is over another decision',
+  signature: 'the signature is wrong: it is not over this decision',
+  used: 'the signature is that of an earlier decision, which it is recorded for already',
+  own: 'who decided about it had sent it',
+  same_person: 'one person alone had this erased: who planned it confirmed it',
+}
+
+const placeOf = ({ origin, seq }: RecordBody) => ({ origin: detached(origin), seq })
+
+/** What lies between a decision and its record at most, with clocks that are not quite right. */
+const UNDER_WAY_MAX_MICROS = 300_000_000
+
+/** Also where the key had ended when the log recorded it: the time of signing is whatever the signer says. */
+function recordFault(record: RecordBody, people: People): DecisionFault | undefined {
+  const signed = signedOf(record)
+  if (signed === undefined) return record.act?.signed === undefined ? 'unsigned' : 'signature'
+  const fault = entryFault(record, people)
+  if (fault !== undefined) return fault
+  const { untilMs = Infinity } = people.get(signed.keyId) ?? {}
+  const recordedAt = parseInstant(record.recordedAt) ?? Infinity
+  return recordedAt - UNDER_WAY_MAX_MICROS < untilMs * 1_000 ? undefined : 'expired_key'
+}
+
+const FORMS = {
+  keyId: /^[0-9a-f]{16}$/,
+  signedAt: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+  content: /^[0-9a-f]{64}$/,
+  signature: /^[A-Za-z0-9+/]{86}==$/,
+} as const satisfies Record<keyof RecordedSignature, RegExp>
+
+/** Undefined too where it has another form: a record of a bundle need not have been checked. */
+function signedOf({ act }: RecordBody): RecordedSignature | undefined {
+  const { signed } = act ?? {}
+  if (typeof act?.id !== 'string' || typeof act.actor !== 'string') return undefined
+  const isFormed = Object.entries(FORMS).every(([name, form]) => {
+    const value: unknown = signed?.[name as keyof RecordedSignature]
+    return typeof value === 'string' && form.test(value)
+  })
+  return isFormed ? signed : undefined
+}
+
+interface Place {
+  readonly origin: string
+  readonly seq: number
+}
+
+interface Senders {
+  /** The decisions about it that its sender turns out to have made. */
+  sent(record: RecordBody): readonly Place[]
+  /** Whether its sender decided about it. */
+  decided(record: RecordBody): boolean
+}
+
+/** After these nobody decides about a handoff any more. */
+const ENDED: ReadonlySet<AuditEvent> = new Set([
+  'EXECUTION_COMPLETED',
+  'HANDOFF_CANCELED',
+  'HANDOFF_EXPIRED',
+  'APPROVAL_REFUSED',
+  'DEAD_LETTER_DISCARDED',
+])
+
+/** Who sent a handoff is told when it is judged: before a release, and after an approval. Keeps open handoffs only. */
+function createSenders(): Senders {
+  const senders = new Map<string, ReadonlySet<string>>()
+  const waiting = new Map<string, readonly (Place & { readonly actor: string })[]>()
+
+  function sent(record: RecordBody): readonly Place[] {
+    const { handoffId, event, sentBy } = record
+    // Whoever corrects it is its sender from then on; what was decided before was about another's.
+    if (event === 'HANDOFF_REVISED') waiting.delete(handoffId)
+    if (typeof sentBy !== 'string') return []
+    const known = senders.get(handoffId)
+    if (known?.has(sentBy) !== true)
+      senders.set(detached(handoffId), new Set([...(known ?? []), detached(sentBy)]))
+    const own = waiting.get(handoffId)?.filter(({ actor }) => actor === sentBy) ?? []
+    waiting.delete(handoffId)
+    return own.map(({ origin, seq }) => ({ origin, seq }))
+  }
+
+  return {
+    sent(record) {
+      const own = sent(record)
+      // A decision that ends it is judged first.
+      if (ENDED.has(record.event) && !isDecision(record.event)) senders.delete(record.handoffId)
+      return own
+    },
+    decided(record) {
+      const { event, handoffId, act } = record
+      if (!isDecision(event) || DECIDED_AS[event] !== 'reviewer') return false
+      const actor = detached(act?.actor ?? '')
+      const isOwn = senders.get(handoffId)?.has(actor) === true
+      if (ENDED.has(event)) senders.delete(handoffId)
+      else if (!isOwn && !senders.has(handoffId))
+        waiting.set(detached(handoffId), [
+          ...(waiting.get(handoffId) ?? []),
+          { ...placeOf(record), actor },
+        ])
+      return isOwn
+    },
+  }
+}
