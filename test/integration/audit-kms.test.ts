@@ -201,6 +201,6 @@ describe('an auditor whose wrapping key is in KMS', () => {
       deadlineMs: 10_000,
       describe: 'the payload opened by another auditor',
     })
-    expect(asked(before)).toEqual(['Decrypt'])
+    expect(new Set(asked(before))).toEqual(new Set(['Decrypt']))
   })
 })
