@@ -48,7 +48,7 @@ export function parsePeople(setting: string): People {
 }
 
 /** One entry of it, or what is wrong with it. */
-export function readPerson(entry: string): PersonKey | string {
+function readPerson(entry: string): PersonKey | string {
   const groups = ENTRY.exec(entry)?.groups
   const publicKey = fromBase64(groups?.['key'] ?? '')
   if (groups === undefined || publicKey === undefined)

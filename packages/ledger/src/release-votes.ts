@@ -20,8 +20,7 @@ export interface ReleaseVotes {
 const INTERRUPTED: readonly (string | null)[] = ['POISON', 'UNRECORDABLE']
 
 /** How many different people it takes to let a handoff past the check that stopped it, or to take texts out of it. */
-export const votersNeeded = (reason: string | null): number =>
-  INTERRUPTED.includes(reason) ? 1 : 2
+const votersNeeded = (reason: string | null): number => (INTERRUPTED.includes(reason) ? 1 : 2)
 
 interface Release {
   readonly origin: string
