@@ -1,4 +1,5 @@
 // What is done to keys, tenants and grants is on record: each change commits with its record, or not at all.
+import { randomBytes } from 'node:crypto'
 import { createApiKey, parseApiKeys } from '@baton/gateway'
 import {
   makeApiKey,
@@ -8,11 +9,13 @@ import {
   recordingSettings,
   recordMigrations,
   recordSettings,
+  signingKeyFacts,
   waiverFacts,
   withdrawApiKey,
   withdrawGrant,
 } from '@baton/engine'
-import { facts, parsePeople, taskOfOperations } from '@baton/ledger'
+import { parsePeople, taskOfOperations } from '@baton/ledger'
+import { createKeyRing } from '@baton/protocol'
 import { createLogger } from '@baton/runtime'
 import { listApiKeys, listTenants, storeMigrations } from '@baton/store'
 import type { NewApiKey, Pool } from '@baton/store'
@@ -41,6 +44,17 @@ function newKey(changes: Partial<NewApiKey> = {}): NewApiKey {
   const owner = { operator: 'acme/bob', tenant: 'acme', madeBy: 'ann' }
   return { id: made.id, sha256, scopes, agents: null, expiresAt: null, ...owner, ...changes }
 }
+
+const SECRETS = { k1: randomBytes(32), k2: randomBytes(32) }
+
+/** The first one signs. */
+const ringOf = (active: keyof typeof SECRETS, ...others: readonly (keyof typeof SECRETS)[]) =>
+  createKeyRing({
+    active,
+    keys: [active, ...others].map((id) => {
+      return { id, secret: SECRETS[id], status: id === active ? 'active' : 'verify-only' } as const
+    }),
+  })
 
 /** What waits to be recorded. */
 async function recorded() {
@@ -132,6 +146,64 @@ it('a process that begins with other people or keys than the one before it says 
   ])
 })
 
+it('which key signs instead of which is on record for each kind of process, also back to an earlier one', async () => {
+  const rings = [
+    ringOf('k1'),
+    ringOf('k1', 'k2'),
+    ringOf('k2', 'k1'),
+    ringOf('k2', 'k1'),
+    ringOf('k2'),
+    ringOf('k1', 'k2'),
+  ]
+  const begun = []
+  for (const keyRing of rings)
+    begun.push(
+      await recordSettings(store.pool, { process: 'sender', details: signingKeyFacts(keyRing) }),
+    )
+  expect(begun).toEqual([true, true, true, false, true, true])
+  const told = await recorded()
+  expect(told.filter(({ event }) => event === 'SETTINGS_CHANGED')).toHaveLength(5)
+  const rotations = told.filter(({ event }) => event === 'KEY_ROTATED')
+  const said = ({ act, operation }: (typeof told)[number]) => [
+    act.actor,
+    operation.subject,
+    ...operation.details.map(({ code, value }: { code: string; value: string }) => [code, value]),
+  ]
+  expect(rotations.map(said)).toEqual([
+    ['sender', 'handoff', ['NEW_KEY', 'k2'], ['EARLIER_KEY', 'k1']],
+    ['sender', 'handoff', ['NEW_KEY', 'k1'], ['EARLIER_KEY', 'k2']],
+  ])
+  expect(JSON.stringify(told)).not.toContain(SECRETS.k1.toString('base64').slice(0, 20))
+})
+
+it('of many processes that begin at once with the same key, one says so', async () => {
+  await recordSettings(store.pool, { process: 'flock', details: signingKeyFacts(ringOf('k1')) })
+  for (const ring of [ringOf('k2', 'k1'), ringOf('k1', 'k2')]) {
+    await admin.query({ text: 'delete from audit_outbox' })
+    const starts = Array.from({ length: 6 }, () =>
+      recordSettings(store.pool, { process: 'flock', details: signingKeyFacts(ring) }),
+    )
+    expect((await Promise.all(starts)).filter(Boolean)).toHaveLength(1)
+    expect((await recorded()).map(({ event }) => event).toSorted()).toEqual([
+      'KEY_ROTATED',
+      'SETTINGS_CHANGED',
+    ])
+  }
+})
+
+it('a process of this version that finds the settings of an earlier one as they were says nothing', async () => {
+  const startedWith = { process: 'earlier', details: signingKeyFacts(ringOf('k1')) }
+  await recordSettings(store.pool, startedWith)
+  await admin.query({ text: 'update recorded_settings set signing_key = null' })
+  await admin.query({ text: 'delete from audit_outbox' })
+  expect(await recordSettings(store.pool, startedWith)).toBe(false)
+  await recordSettings(store.pool, {
+    ...startedWith,
+    details: signingKeyFacts(ringOf('k2', 'k1')),
+  })
+  expect((await recorded()).map(({ event }) => event)).toContain('KEY_ROTATED')
+})
+
 it('settings are recorded once the database answers, and what delivers cannot say that they were', async () => {
   const url = new URL(store.databaseUrl)
   const lines: string[] = []
@@ -139,7 +211,7 @@ it('settings are recorded once the database answers, and what delivers cannot sa
     service: 'test',
     destination: { write: (line) => lines.push(line) },
   })
-  const startedWith = { process: 'receiver', details: facts('SIGNING_KEY', ['k1:active']) }
+  const startedWith = { process: 'receiver', details: signingKeyFacts(ringOf('k1')) }
   const recording = recordingSettings({ databaseUrl: url.href, startedWith, logger })
   await admin.query({ text: 'alter table recorded_settings rename to away' })
   await recording.start()

@@ -2,7 +2,8 @@
 // and a key that is still needed cannot be left out unseen.
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createBatchSigner } from '@baton/ledger'
+import type { VerifyReport } from '@baton/audit'
+import { createBatchSigner, operationEntry, rotationFacts } from '@baton/ledger'
 import { eventually } from '@baton/testkit'
 import { createAuditFixture, entryOf } from './audit-fixture.ts'
 import { opsUrl, privateKey, publicHalf } from './audit-seals-fixture.ts'
@@ -168,6 +169,45 @@ test('each change is one record, however often the auditor starts', async () => 
   ])
   const ofBatch = changes.find(({ operation }) => operation.subject === 'batch')
   expect(ofBatch.operation.details[0].value).toBe(createBatchSigner(batch.second).keyId)
+  const first = createBatchSigner(fixture.signingKey).keyId
+  const { rotations, rotationsTotal } = await auditor.read<VerifyReport>('/v1/verify')
+  expect(rotationsTotal).toBe(3)
+  const listed = rotations.map(({ key, from, to, by }) => [key, from, to, by])
+  expect(listed.toSorted()).toEqual([
+    ['batch', [first], [createBatchSigner(batch.second).keyId], 'auditor'],
+    ['lookup', [idOf(lookup.first)], [idOf(lookup.second)], 'auditor'],
+    ['wrapping', [idOf(wrapping.first)], [idOf(wrapping.second)], 'auditor'],
+  ])
+})
+
+test('nobody who appends says that a key of the auditor was rotated', async () => {
+  const about = {
+    event: 'KEY_ROTATED',
+    actor: 'mallory',
+    by: 'mallory',
+    right: 'settings',
+  } as const
+  const rotated = (subject: string) =>
+    operationEntry({
+      ...about,
+      id: randomUUID(),
+      at: new Date().toISOString(),
+      subject,
+      details: rotationFacts({ key: subject, from: ['a1'], to: ['b2'] }),
+    })
+  for (const key of ['batch', 'wrapping', 'lookup', 'seal'])
+    await expect(auditor.client.append([rotated(key)])).rejects.toMatchObject({
+      code: 'BATON_AUDIT_EVENT_RESERVED',
+    })
+  // Which key signs handoffs, the processes say that sign.
+  await auditor.client.append([rotated('handoff')])
+  const { rotations } = await auditor.read<VerifyReport>('/v1/verify')
+  expect(rotations.at(-1)).toMatchObject({
+    key: 'handoff',
+    from: ['a1'],
+    to: ['b2'],
+    by: 'mallory',
+  })
 })
 
 test('the earlier keys can then be taken out, and nothing that they made becomes a finding', async () => {

@@ -1,12 +1,12 @@
 // A process that begins with other people, keys or waivers than the one of its kind before it says so in the audit log.
-import { facts, taskOfSettings } from '@baton/ledger'
+import { facts, HANDOFF_KEY, rotationFacts, taskOfSettings } from '@baton/ledger'
 import type { OperationDetail, People } from '@baton/ledger'
 import type { KeyRing } from '@baton/protocol'
 import { codeOf, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
-import { createPool, recordChangedSettings } from '@baton/store'
+import { createPool, inTransaction, recordChangedSettings } from '@baton/store'
 import type { Pool } from '@baton/store'
-import { operationEvent } from './record-operation.ts'
+import { operationEvent, recordOperation } from './record-operation.ts'
 
 /** What the record may say of a process's settings: public names and digests, never a secret. */
 export interface StartedWith {
@@ -15,21 +15,24 @@ export interface StartedWith {
   readonly details: readonly OperationDetail[]
 }
 
-/** Records them where they are others than before; answers whether they were. */
+/** Records them where they are others than before, and which key signs instead of which; answers whether they were. */
 export const recordSettings = (pool: Pool, { process, details }: StartedWith): Promise<boolean> =>
-  recordChangedSettings(
-    pool,
-    process,
-    operationEvent({
-      event: 'SETTINGS_CHANGED',
-      actor: process,
-      by: process,
-      subject: process,
-      right: 'settings',
-      details,
-      about: { taskId: taskOfSettings(process) },
-    }),
-  )
+  inTransaction(pool, async (db) => {
+    const byProcess = { actor: process, by: process, right: 'settings' }
+    const about = { taskId: taskOfSettings(process) }
+    const change = { event: 'SETTINGS_CHANGED', subject: process, details, about } as const
+    const record = operationEvent({ ...byProcess, ...change })
+    const { changed, signedBefore, signsNow } = await recordChangedSettings(db, process, record)
+    if (changed && signedBefore !== null && signsNow !== null && signedBefore !== signsNow)
+      await recordOperation(db, { ...byProcess, ...rotationOf(signedBefore, signsNow) })
+    return changed
+  })
+
+const rotationOf = (from: string, to: string) => {
+  const key = HANDOFF_KEY
+  const details = rotationFacts({ key, from: [from], to: [to] })
+  return { event: 'KEY_ROTATED', subject: key, details } as const
+}
 
 interface RecorderParts {
   readonly databaseUrl: string

@@ -4,19 +4,28 @@ import type { OutboxEvent } from './audit-outbox.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 
+/** What became of the record of a process's settings. */
+export interface ToldSettings {
+  /** Whether the newest process of this kind had said something else; only then the record is stored. */
+  readonly changed: boolean
+  /** The names of the keys that sign handoffs; null where that is not known, or it signs none. */
+  readonly signedBefore: string | null
+  readonly signsNow: string | null
+}
+
 /**
- * Stores the record of what a process of this kind begins with, unless the newest one says the same; answers whether it does not.
- * Postgres takes the digest by which it is known from the record itself.
+ * Stores the record of what a process of this kind begins with, unless the newest one says the same. Postgres takes the digest by
+ * which it is known, and the name of the key that signs, from the record itself.
  */
 export async function recordChangedSettings(
   db: Database,
   process: string,
   { id, handoffId, entry }: OutboxEvent,
-): Promise<boolean> {
-  const text = 'select record_settings($1, $2, $3, $4) as changed'
+): Promise<ToldSettings> {
+  const text = `select changed, signed_before as "signedBefore", signs_now as "signsNow" from tell_settings($1, $2, $3, $4)`
   const values = [process, id, handoffId, entry]
-  const [row] = await run<{ changed: boolean }>(db, 'record_settings', text, values)
-  return row?.changed === true
+  const [row] = await run<ToldSettings>(db, 'tell_settings', text, values)
+  return row ?? { changed: false, signedBefore: null, signsNow: null }
 }
 
 /** What was done to the installation, or decided by a person, as its record is known by. */

@@ -1,6 +1,6 @@
 // POST /v1/records: checks a request's entries, waits for their commit, answers their receipts.
 import type { AppendOutcome } from '@baton/audit'
-import { checkEntry, entryFault } from '@baton/ledger'
+import { checkEntry, entryFault, HANDOFF_KEY } from '@baton/ledger'
 import type { AuditEntry, DecisionFault, EntryProblem, People, Receipt } from '@baton/ledger'
 import type { Batcher, Logger } from '@baton/runtime'
 import type { Appender } from './access.ts'
@@ -67,8 +67,7 @@ export const NO_ENTRIES = invalid([
 ])
 
 function readEntries(entries: readonly unknown[], appender: Appender): readonly AuditEntry[] {
-  const events = entries.map((entry) => (entry as { event?: unknown } | null)?.event)
-  if (!events.every(MAY_RECORD[appender])) throw EVENT_RESERVED
+  if (!entries.map(claimOf).every(MAY_RECORD[appender])) throw EVENT_RESERVED
   const checked = entries.map((entry, index) => checkEntry(entry, `/entries/${index}`))
   const problems = checked.flatMap((entry) => (entry.ok ? [] : entry.problems))
   if (problems.length > 0) throw invalid(problems)
@@ -88,16 +87,28 @@ const RESERVED: ReadonlySet<unknown> = new Set([
   OF_ARCHIVER,
 ])
 
-const MAY_RECORD: Readonly<Record<Appender, (event: unknown) => boolean>> = {
-  service: (event) => !RESERVED.has(event),
-  archiver: (event) => event === OF_ARCHIVER,
+/** What an entry is about, before anybody has checked it. */
+interface Claim {
+  readonly event?: unknown
+  readonly operation?: { readonly subject?: unknown } | null
+}
+
+const claimOf = (entry: unknown): Claim => (entry ?? {}) as Claim
+
+/** Its own keys, which nobody but the auditor knows. */
+const isOfAuditor = ({ event, operation }: Claim): boolean =>
+  event === 'KEY_ROTATED' && operation?.subject !== HANDOFF_KEY
+
+const MAY_RECORD: Readonly<Record<Appender, (claim: Claim) => boolean>> = {
+  service: (claim) => !RESERVED.has(claim.event) && !isOfAuditor(claim),
+  archiver: ({ event }) => event === OF_ARCHIVER,
 }
 
 const EVENT_RESERVED = new ProblemError({
   status: 403,
   code: 'BATON_AUDIT_EVENT_RESERVED',
   detail: 'this token does not allow to record this event',
-  fix: 'Hold a task, or lift its hold, with `baton audit hold` or PUT /v1/holds/{taskId}; what left a store, only the archiver records.',
+  fix: 'Hold a task, or lift its hold, with `baton audit hold` or PUT /v1/holds/{taskId}; what left a store, only the archiver records; which of its keys follows which, the auditor records itself.',
 })
 
 const unsigned = (index: number, fault: DecisionFault) =>

@@ -2,7 +2,7 @@
 // in the background, and each change is on record.
 import { createVaultRotation, readVaultProgress, requireVaultKeys } from '@baton/audit'
 import type { Pool, SubjectVault, VaultProgress } from '@baton/audit'
-import { fact, facts, operationEntry, sameUuid } from '@baton/ledger'
+import { operationEntry, rotationFacts, sameUuid } from '@baton/ledger'
 import type { AuditEntry } from '@baton/ledger'
 import { codeOf, crashPoint, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
@@ -105,6 +105,6 @@ const changesOf = (keys: readonly KeyInUse[], at: string): AuditEntry[] =>
         by: 'auditor',
         subject: key,
         right: 'settings',
-        details: [fact('NEW_KEY', current), ...facts('EARLIER_KEY', earlier)],
+        details: rotationFacts({ key, from: earlier, to: [current] }),
       }),
     )

@@ -1,6 +1,6 @@
 // Verifies every chain from its stored bytes, in one snapshot and in bounded pages.
 import type { KeyObject } from 'node:crypto'
-import { createChainVerifier, NOBODY, sealLogOrigin } from '@baton/ledger'
+import { createChainVerifier, NOBODY, readKeyRotation, sealLogOrigin } from '@baton/ledger'
 import type { Finding, FindingRule, People } from '@baton/ledger'
 import { BatonError } from '@baton/runtime'
 import { positionOf, readArchivePositions, SEAL_LOG } from '../cold/archive-positions.ts'
@@ -25,6 +25,7 @@ import { compareDefinitions } from './definitions.ts'
 import type { DefinitionReport } from './definitions.ts'
 import type { SchemaName } from './describe-schema.ts'
 import { scanTiers } from './scan-chain.ts'
+import type { ScannedRecord } from './scan-chain.ts'
 import { createSealedRoots } from './sealed-roots.ts'
 import type { SealTarget } from './sealed-roots.ts'
 import { askOutside } from './ask-outside.ts'
@@ -240,6 +241,7 @@ async function verifyChain(
     for (const scanned of page) {
       found.add(verifier.next(withSegments(scanned, segments)))
       found.add(misplacedSegments(scanned, segments))
+      noteRotation(scanned, found)
       for (const check of state) found.add(check.next(head, scanned))
       found.add(sealed.append(verifier.lastHash))
       ends.next(head, scanned)
@@ -257,6 +259,11 @@ async function verifyChain(
     records,
     sealed: Math.min(records, sealed.size - (start?.size ?? 0)),
   })
+}
+
+function noteRotation({ reading }: ScannedRecord, found: Findings): void {
+  const rotation = reading && readKeyRotation(reading)
+  if (rotation !== undefined) found.rotation(rotation)
 }
 
 interface SealCopies extends Pick<VerifyOptions, 'cold' | 'seals'> {

@@ -1,6 +1,6 @@
 // What a verification found, added up while it reads, and what that comes to.
 import { verdictOf } from '@baton/ledger'
-import type { Finding, FindingRule, LogVerdict } from '@baton/ledger'
+import type { Finding, FindingRule, KeyRotation, LogVerdict } from '@baton/ledger'
 import type { ColdStore } from '../cold/cold-store.ts'
 import type { Comparison } from './ask-outside.ts'
 import type { DecisionReport } from './check-decisions.ts'
@@ -28,6 +28,9 @@ export interface VerifyReport {
   readonly compared: readonly Comparison[]
   /** Bundles of the cold store that were read again because the database has their records too; null where no store is named. */
   readonly copies: number | null
+  /** Each key that followed another, in order of time: the last thousand. */
+  readonly rotations: readonly KeyRotation[]
+  readonly rotationsTotal: number
   /** The first thousand, in order of chain and record. */
   readonly findings: readonly Finding[]
   readonly findingsTotal: number
@@ -36,6 +39,7 @@ export interface VerifyReport {
 }
 
 const FINDINGS_MAX = 1_000
+const ROTATIONS_MAX = 1_000
 
 interface CollectOptions {
   /** Where records stand that are not in the database any more. */
@@ -57,6 +61,7 @@ export interface Findings {
   page(records: number): void
   chain(report: ChainReport): void
   copies(bundles: number): void
+  rotation(rotation: KeyRotation): void
   report(compared: Compared): VerifyReport
 }
 
@@ -67,11 +72,18 @@ export function collectFindings({ onProgress, cold }: CollectOptions): Findings 
   let findingsTotal = 0
   let records = 0
   let copies = 0
+  let rotations: KeyRotation[] = []
+  let rotationsTotal = 0
   return {
     get total() {
       return findingsTotal
     },
     copies: (bundles) => void (copies += bundles),
+    rotation(rotation) {
+      rotationsTotal += 1
+      rotations.push(rotation)
+      if (rotations.length >= 2 * ROTATIONS_MAX) rotations = newestOf(rotations)
+    },
     add(more) {
       findingsTotal += more.length
       for (const { rule } of more) findingsByRule[rule] = (findingsByRule[rule] ?? 0) + 1
@@ -99,11 +111,19 @@ export function collectFindings({ onProgress, cold }: CollectOptions): Findings 
         decisions,
         compared,
         copies: cold === undefined ? null : copies,
+        rotations: newestOf(rotations),
+        rotationsTotal,
         ...totals,
       }
     },
   }
 }
+
+/** Chains are read one after the other, so their rotations are not in order of time yet. */
+const newestOf = (rotations: readonly KeyRotation[]): KeyRotation[] =>
+  rotations
+    .toSorted((left, right) => left.at.localeCompare(right.at) || left.seq - right.seq)
+    .slice(-ROTATIONS_MAX)
 
 const isAgreedOutside = ({ outside, outcome }: Comparison): boolean =>
   outside && outcome === 'agreed'

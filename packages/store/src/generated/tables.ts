@@ -470,6 +470,7 @@ export interface Tables {
     process: string
     sha256: Buffer
     recorded_at: Generated<Date>
+    signing_key: string | null
   }
   'recorded_migration': {
     name: string

@@ -14,6 +14,8 @@ const clean: Parameters<typeof withReceipts>[0] = {
   findings: [],
   findingsTotal: 0,
   findingsByRule: {},
+  rotations: [],
+  rotationsTotal: 0,
 }
 
 test('receipts that are in the log change nothing', () => {

@@ -32,6 +32,8 @@ const report = (...findings: Finding[]): Report => ({
   },
   decisions: { decisions: 0, judged: null },
   copies: 2,
+  rotations: [],
+  rotationsTotal: 0,
   findings,
   findingsTotal: findings.length,
   findingsByRule: Object.fromEntries(

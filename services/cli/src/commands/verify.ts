@@ -16,6 +16,7 @@ import { compareReceipts } from './compare-receipts.ts'
 import type { ComparedReceipts } from './compare-receipts.ts'
 import { notJudgedNote, taskDecisions } from './decision-checks.ts'
 import type { TaskCheck } from './decision-checks.ts'
+import { rotationTable, summariseRotations } from './describe-rotations.ts'
 import { taskNotFound, taskUnproven, wholeTaskId } from './find-task.ts'
 import { taskChecks, taskVerdict } from './task-verification.ts'
 import { checksOf, describeFinding, isAlone, markOf } from './verification-checks.ts'
@@ -75,9 +76,18 @@ function printReport(output: Output, { report, ...receipts }: ComparedReceipts):
   }
   const more = report.findingsTotal - FINDINGS_SHOWN_MAX
   if (more > 0) output.words(`    … and ${count(more)} more; --json gives the first thousand`)
+  printRotations(output, report)
   output.check(mark, 'verdict', verdictText(report))
   output.next(isAlone(report) ? NEXT_ALONE : NEXT[report.verdict])
   return LOG_VERDICTS[report.verdict].exitCode
+}
+
+/** As well proven as the log that they stand in. */
+function printRotations(output: Output, report: VerifyReport): void {
+  const summary = summariseRotations(report)
+  if (summary === undefined || output.json) return
+  output.check(report.findingsTotal === 0 ? 'passed' : 'unknown', 'rotations', summary)
+  for (const line of rotationTable(report).split('\n')) output.data(`    ${line}`)
 }
 
 function verdictText(report: VerifyReport): string {

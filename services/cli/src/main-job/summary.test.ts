@@ -63,6 +63,8 @@ const good: RunFigures = {
     findings: [],
     findingsTotal: 0,
     findingsByRule: {},
+    rotations: [],
+    rotationsTotal: 0,
   },
   traceMs: 5,
 }
