@@ -165,6 +165,17 @@ describe('the decisions among records', () => {
       decidedBy(erasure('ERASURE_COMPLETED'), 'carol'),
     ]
     expect(faults(alone)).toEqual([[1, 'wrong', expect.stringContaining('one person alone')]])
+    const plan = erasure('ERASURE_REQUESTED')
+    const others = entriesOf().filter((entry) => !entry.startsWith('carol:'))
+    const dora = decidedBy(erasure('ERASURE_COMPLETED'), 'dora')
+    const inHerName = {
+      ...decidedBy(plan, 'carol'),
+      act: { ...actOf(plan, 'carol'), actor: 'dora' },
+    }
+    expect(faults([inHerName, dora], { people: others })).toEqual([
+      [0, 'unproven', expect.stringContaining('none of those')],
+      [1, 'wrong', expect.stringContaining('one person alone')],
+    ])
     // A bulk re-drive names no release: all of it is judged again.
     expect(faults([stopped, letter, of('HANDOFF_RELEASED')])).toEqual([])
   })

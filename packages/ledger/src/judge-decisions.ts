@@ -54,16 +54,16 @@ export function createDecisionJudge({ people, areTasksWhole }: JudgeOptions): De
   const plannedBy = new Map<string, string>()
 
   function faultOf(record: RecordBody): Fault | undefined {
+    const { event, handoffId, act } = record
+    // Also where nobody proves that it is theirs: who confirms a plan in their own name is not a second person.
+    if (PLANS.has(event)) plannedBy.set(detached(handoffId), detached(String(act?.actor)))
     const fault = recordFault(record, people)
     if (fault !== undefined) return fault
-    const { event, handoffId, act } = record
     const { actor, id } = act as NonNullable<RecordBody['act']>
-    if (isOfErasure(event)) {
-      if (event !== 'ERASURE_COMPLETED') plannedBy.set(detached(handoffId), detached(actor))
-      return plannedBy.get(handoffId) === actor && event === 'ERASURE_COMPLETED'
-        ? 'same_person'
-        : undefined
-    }
+    if (event === 'ERASURE_COMPLETED')
+      return plannedBy.get(handoffId) === actor ? 'same_person' : undefined
+    // The same plan may stand in several records.
+    if (PLANS.has(event)) return undefined
     if (used.has(id)) return 'used'
     used.add(detached(id))
     return undefined
@@ -92,7 +92,7 @@ export function createDecisionJudge({ people, areTasksWhole }: JudgeOptions): De
   }
 }
 
-const isOfErasure = (event: AuditEvent): boolean => event.startsWith('ERASURE_')
+const PLANS: ReadonlySet<AuditEvent> = new Set(['ERASURE_REQUESTED', 'ERASURE_DEFERRED'])
 
 type Fault = DecisionFault | 'own' | 'used' | 'same_person'
 
