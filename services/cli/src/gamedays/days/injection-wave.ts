@@ -1,4 +1,5 @@
 // Somebody floods the agents with orders that are planted in texts.
+import { discardAll } from '../discard-all.ts'
 import type { GameDay } from '../game-day.ts'
 
 export const injectionWave: GameDay = {
@@ -16,12 +17,6 @@ export const injectionWave: GameDay = {
       'npm run baton -- dlq ls --reason SAFETY_VIOLATION',
       'npm run baton -- dlq discard ID   (each of them)',
     ],
-    async run({ load, baton, pause }) {
-      load.calm()
-      await pause(2_000)
-      const data = await baton('dlq', 'ls', '--limit', '200')
-      for (const { handoffId } of JSON.parse(data) as readonly { handoffId: string }[])
-        await baton('dlq', 'discard', handoffId)
-    },
+    run: discardAll,
   },
 }

@@ -1,4 +1,5 @@
 // Messages hide more texts inside others than the scanner reads.
+import { discardAll } from '../discard-all.ts'
 import type { GameDay } from '../game-day.ts'
 
 export const scanIncomplete: GameDay = {
@@ -17,12 +18,6 @@ export const scanIncomplete: GameDay = {
       'npm run baton -- dlq ls --reason SAFETY_VIOLATION',
       'npm run baton -- dlq discard ID   (each of them)',
     ],
-    async run({ load, baton, pause }) {
-      load.calm()
-      await pause(2_000)
-      const data = await baton('dlq', 'ls', '--limit', '200')
-      for (const { handoffId } of JSON.parse(data) as readonly { handoffId: string }[])
-        await baton('dlq', 'discard', handoffId)
-    },
+    run: discardAll,
   },
 }
