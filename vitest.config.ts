@@ -46,7 +46,11 @@ const units = (name: string, files: { include: string[]; exclude?: string[] }) =
 export default defineConfig({
   test: {
     maxWorkers: FILES_AT_ONCE,
-    reporters: ['default', './packages/testkit/src/tally-reporter.ts'],
+    reporters: [
+      'default',
+      './packages/testkit/src/tally-reporter.ts',
+      './packages/testkit/src/stuck-reporter.ts',
+    ],
     sequence: { sequencer: LongestFirst },
     projects: [
       sharing(units('unit', { include: UNITS, exclude: ['**/node_modules/**', ...APART] })),

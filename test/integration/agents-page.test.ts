@@ -93,9 +93,12 @@ it.skipIf(!hasPython())(
     const [secret, headers, body] = JSON.parse(process.argv[1])
     console.log(isSigned(secret, headers, body), isSigned(secret, headers, body + ' '))`
     const asked = JSON.stringify([secret, pushed.headers, pushed.text])
-    const said = execFileSync(process.execPath, ['--input-type=module', '--eval', check, asked])
+    const said = execFileSync(process.execPath, ['--input-type=module', '--eval', check, asked], {
+      timeout: 30_000,
+    })
     expect(said.toString()).toBe('true false\n')
     const inShell = execFileSync('bash', ['-euc', blockOf('bash')], {
+      timeout: 30_000,
       env: {
         ...process.env,
         SECRET: secret,

@@ -21,7 +21,7 @@ const CHAIN = 'baton/development/1/s0'
 
 const answers = (command: string, ...args: string[]): boolean => {
   try {
-    execFileSync(command, args, { stdio: 'ignore' })
+    execFileSync(command, args, { stdio: 'ignore', timeout: 30_000 })
     return true
   } catch {
     return false

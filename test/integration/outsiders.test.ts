@@ -20,7 +20,7 @@ const LOGS = [
 
 const answers = (command: string, ...args: string[]): boolean => {
   try {
-    execFileSync(command, args, { stdio: 'ignore' })
+    execFileSync(command, args, { stdio: 'ignore', timeout: 30_000 })
     return true
   } catch {
     return false

@@ -115,6 +115,7 @@ it.skipIf(python === undefined)(
       input: `${lines.join('\n')}\n`,
       encoding: 'utf8',
       maxBuffer: 1 << 30,
+      timeout: 240_000,
     })
     const answers = stdout
       .trim()
