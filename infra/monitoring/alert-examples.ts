@@ -6,6 +6,8 @@ export interface Example {
   readonly given: Given
   /** Minutes after the first value at which the alert is looked for. */
   readonly atMinutes: number
+  /** How many alerts fire then, where that matters: each tells of one thing. */
+  readonly alerts?: number
 }
 
 export interface AlertExamples {
@@ -58,6 +60,15 @@ const counter = (series: string, each = 1, once = 1): AlertExamples => ({
   fires: at(20, { [series]: rising(each) }),
   quiet: at(20, { [series]: `0x10 ${once}x60` }),
 })
+
+/** The certificates of processes, by the days after which they end: promtool's clock begins at the epoch. */
+const ends = (days: Readonly<Record<string, number>>): Given =>
+  Object.fromEntries(
+    Object.entries(days).map(([process, left]) => [
+      `baton_expiry_timestamp_seconds{kind="certificate", name="tls", job="baton-${process}", instance="${process}:9100"}`,
+      still(left * 86_400),
+    ]),
+  )
 
 const CHECKED = 'baton_hop_seconds_count{hop="validate"}'
 
@@ -275,17 +286,14 @@ export const ALERT_EXAMPLES: Readonly<Record<string, AlertExamples>> = {
   BatonServerUnsafe: gauge('baton_server_unsafe{server="postgres"}', 1, 0),
   BatonDiskLow: gauge('baton_disk_free_ratio{instance="a", folder="cold"}', 0.1, 0.2),
   BatonDiskFull: gauge('baton_disk_free_ratio{instance="a", folder="cold"}', 0.04, 0.1),
-  // promtool's clock begins at the epoch: an hour in, this ends in 13 days; the other in 15.
-  BatonExpiresSoon: gauge(
-    'baton_expiry_timestamp_seconds{kind="api_key", name="ci"}',
-    13 * 86_400,
-    15 * 86_400,
-  ),
-  BatonExpiresNow: gauge(
-    'baton_expiry_timestamp_seconds{kind="api_key", name="ci"}',
-    0.5 * 86_400,
-    13 * 86_400,
-  ),
+  BatonExpiresSoon: {
+    fires: { ...at(20, ends({ relay: 13, receiver: 13, auditor: 15 })), alerts: 2 },
+    quiet: at(20, ends({ relay: 15 })),
+  },
+  BatonExpiresNow: {
+    fires: { ...at(20, ends({ relay: 0.5, receiver: 0.5, auditor: 13 })), alerts: 2 },
+    quiet: at(20, ends({ relay: 13 })),
+  },
   BatonConnectionsExhausted: gauge('baton_pool_connections{state="waiting", job="a"}', 3, 0),
   BatonEventLoopBlocked: gauge('nodejs_eventloop_lag_p99_seconds{job="a"}', 0.8, 0.05),
 }

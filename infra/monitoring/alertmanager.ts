@@ -49,7 +49,7 @@ export function alertmanager(): object {
       {
         source_matchers: ['alertname="BatonExpiresNow"'],
         target_matchers: ['alertname="BatonExpiresSoon"'],
-        equal: ['kind', 'name'],
+        equal: ['job', 'instance', 'kind', 'name'],
       },
     ],
     receivers: [

@@ -74,6 +74,9 @@ function together(examples: readonly Told[]): Told[][] {
   return groups.map((group) => group.examples)
 }
 
+/** Each alert that fires is a 1. */
+const counting = (alerts: number | undefined) => (alerts === undefined ? 'max' : 'count')
+
 function testOf(examples: readonly Told[], step: number): object {
   const given = examples.flatMap((example) => Object.entries(example.given))
   return {
@@ -82,11 +85,11 @@ function testOf(examples: readonly Told[], step: number): object {
       .join(', '),
     interval: `${step}m`,
     input_series: given.map(([series, values]) => ({ series, values })),
-    promql_expr_test: examples.map(({ alert, severity, isFiring, atMinutes }) => ({
-      expr: `max by (alertname, severity) (ALERTS{alertname="${alert}", alertstate="firing"}) * 0 + 1`,
+    promql_expr_test: examples.map(({ alert, severity, isFiring, atMinutes, alerts }) => ({
+      expr: `${counting(alerts)} by (alertname, severity) (ALERTS{alertname="${alert}", alertstate="firing"})`,
       eval_time: `${atMinutes}m`,
       exp_samples: isFiring
-        ? [{ labels: `{alertname="${alert}", severity="${severity}"}`, value: 1 }]
+        ? [{ labels: `{alertname="${alert}", severity="${severity}"}`, value: alerts ?? 1 }]
         : [],
     })),
   }

@@ -142,8 +142,8 @@ export const CAPACITY: Board = {
           unit: 's',
           queries: [
             {
-              expression: `min by (kind, name) (${chosen('baton_expiry_timestamp_seconds')} - time()) or 0 * group(up)`,
-              legend: '{{kind}} {{name}}',
+              expression: `min by (job, instance, kind, name) (${chosen('baton_expiry_timestamp_seconds')} - time()) or 0 * group(up)`,
+              legend: '{{job}} {{instance}} {{kind}} {{name}}',
             },
           ],
         }),

@@ -4,10 +4,11 @@ import type { Alert } from './alert.ts'
 
 const MACHINE = { area: 'machine' } as const
 
-const daysLeft = 'min by (kind, name) (baton_expiry_timestamp_seconds - time())'
+/** Of each process: another one's certificate of the same name is another certificate. */
+const daysLeft = 'min by (job, instance, kind, name) (baton_expiry_timestamp_seconds - time())'
 
 const ENDS =
-  'the {{ $labels.kind }} {{ $labels.name }} {{ if lt $value 0.0 }}has ended{{ else }}ends in {{ $value | humanizeDuration }}{{ end }}'
+  'the {{ $labels.kind }} {{ $labels.name }} of {{ $labels.job }} at {{ $labels.instance }} {{ if lt $value 0.0 }}has ended{{ else }}ends in {{ $value | humanizeDuration }}{{ end }}'
 
 export const MACHINE_ALERTS: readonly Alert[] = [
   {
