@@ -1,7 +1,8 @@
 // `npm test`: everything that must hold before a change may land. Ends with the test line `N passed, N failed`. With
 // arguments, for example `npm test -- packages/ledger`, it runs those tests alone.
 import { spawn } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from './setup-step.mjs'
 
@@ -48,10 +49,10 @@ let passOn = () => undefined
 process.on('SIGTERM', () => passOn('SIGTERM'))
 process.on('SIGHUP', () => passOn('SIGHUP'))
 
-async function run({ command, args }, stdio) {
+async function run({ command, args, env }, stdio) {
   return await new Promise((resolve, reject) => {
     let output = ''
-    const child = spawn(command, args, { cwd: ROOT, stdio })
+    const child = spawn(command, args, { cwd: ROOT, stdio, env: { ...process.env, ...env } })
     child.stdout?.on('data', (text) => (output += text))
     child.stderr?.on('data', (text) => (output += text))
     passOn = (signal) => child.kill(signal)
@@ -77,12 +78,28 @@ async function runChecks() {
   return failed.length === 0
 }
 
+/** Files that got stuck, and nothing else that failed, are run once more: what they were at is printed, and not hidden. */
 async function runTests(args) {
-  const vitest = join('node_modules', 'vitest', 'vitest.mjs')
-  return await run({ command: process.execPath, args: [vitest, 'run', ...args] }, 'inherit')
+  const folder = mkdtempSync(join(tmpdir(), 'baton-gate-'))
+  const list = join(folder, 'stuck.json')
+  try {
+    if (await vitest(args, { BATON_TEST_STUCK: list })) return true
+    if (!existsSync(list)) return false
+    const stuck = JSON.parse(readFileSync(list, 'utf8'))
+    process.stderr.write(`\nstuck, and run once more: ${stuck.join(', ')}\n`)
+    return await vitest(stuck)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+async function vitest(args, env = {}) {
+  const call = [join('node_modules', 'vitest', 'vitest.mjs'), 'run', ...args]
+  const { passed } = await run({ command: process.execPath, args: call, env }, 'inherit')
+  return passed
 }
 
 const args = process.argv.slice(2)
 const inOrder = args.length > 0 || (await runChecks())
-const { passed } = await runTests(args)
+const passed = await runTests(args)
 process.exitCode = inOrder && passed ? 0 : 1

@@ -1,6 +1,7 @@
 // A test run ends: one that has gone silent is ended, and says what it was at, so that nobody waits for what never comes.
 import { spawnSync } from 'node:child_process'
-import type { Reporter, TestCase, TestModule } from 'vitest/node'
+import { writeFileSync } from 'node:fs'
+import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node'
 
 interface Options {
   /** How long nothing at all may be heard of any file; a running test with a longer time limit has that and as much again. */
@@ -16,6 +17,7 @@ class StuckReporter implements Reporter {
   private readonly running = new Map<string, { readonly module: TestModule; test?: TestCase }>()
   private heardAt = performance.now()
   private killed = false
+  private ended: ReadonlySet<string> = new Set()
   private watch: NodeJS.Timeout | undefined
 
   constructor({ silentMs = SILENT_MS }: Options = {}) {
@@ -48,8 +50,16 @@ class StuckReporter implements Reporter {
     this.running.delete(module.id)
   }
 
-  onTestRunEnd(): void {
+  /** Where nothing failed but what was ended, the file that BATON_TEST_STUCK names lists it: it may be run once more. */
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
     clearInterval(this.watch)
+    const list = process.env['BATON_TEST_STUCK']
+    if (this.ended.size === 0 || list === undefined) return
+    const others = modules.filter(
+      (module) => !module.ok() && !this.ended.has(module.relativeModuleId),
+    )
+    const ofWorkers = errors.every(({ message }) => message.startsWith('[vitest-pool]'))
+    if (others.length === 0 && ofWorkers) writeFileSync(list, JSON.stringify([...this.ended]))
   }
 
   private heard(): void {
@@ -65,6 +75,7 @@ class StuckReporter implements Reporter {
     // Not even the end of its workers brought the run to its own: there is nobody left to report to.
     if (this.killed) process.exit(1)
     this.killed = true
+    this.ended = new Set([...this.running.values()].map(({ module }) => module.relativeModuleId))
     this.heard()
     for (const pid of workersAmong(processes)) process.kill(pid, 'SIGKILL')
   }
