@@ -55,19 +55,25 @@ it('speaks TLS with a certificate, and is open to other machines in no other way
 
   await using authority = await createTestAuthority()
   const files = await authority.files('gateway')
-  const service = await spawnService({ main: MAIN, env: { ...open, ...files } })
+  const env = { ...open, ...files, BATON_API_KEYS: keys.operator.entry }
+  const service = await spawnService({ main: MAIN, env })
   const port = /"event":"gateway.listening","url":"https:.*?:(\d+)"/.exec(service.output())?.[1]
   const tls = readTls({ ...files, BATON_ALLOW_PLAINTEXT: false })
   const client = createHttpClient({
     url: `https://127.0.0.1:${port}`,
     name: 'the gateway',
-    token: keys.sender.key,
+    token: keys.operator.key,
     timeoutMs: 10_000,
     tls: { tls, setting: 'BATON_GATEWAY_URL' },
     unavailable: { code: 'BATON_GATEWAY_UNAVAILABLE' },
   })
   const sent = await client.json('/v2/handoffs', { body: stateBody() })
   expect(sent).toMatchObject({ handoffId: expect.any(String) })
+  const { bytes } = await client.ask('/metrics')
+  expect(bytes.toString().match(/(?<=^baton_expiry_timestamp_seconds).*(?= )/gm)).toEqual([
+    '{kind="certificate",name="tls"}',
+    '{kind="authority",name="tls"}',
+  ])
   client.close()
   expect(await service.stop()).toBe(0)
 })

@@ -1,6 +1,12 @@
 // Files of certificates, keys and authorities: checked at the start, in words that mend them, and replaced under a running process.
+import { X509Certificate } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createLogger, createTls } from '@baton/runtime'
+import {
+  createLogger,
+  createTls,
+  secureDatabaseUrls,
+  watchDatabaseCertificates,
+} from '@baton/runtime'
 import { createMetrics } from '@baton/telemetry'
 import { createTestAuthority, eventually } from '@baton/testkit'
 import type { TestTlsFiles } from '@baton/testkit'
@@ -27,10 +33,15 @@ const NOTHING = {
   BATON_ALLOW_PLAINTEXT: false,
 }
 
-function read(files: Partial<TestTlsFiles>, now?: () => Date) {
+function logging() {
   const lines: Record<string, unknown>[] = []
   const write = (line: string) => void lines.push(JSON.parse(line))
   const logger = createLogger({ service: 'test', level: 'info', destination: { write } })
+  return { logger, lines }
+}
+
+function read(files: Partial<TestTlsFiles>, now?: () => Date) {
+  const { logger, lines } = logging()
   const metrics = createMetrics()
   const parts = { logger, metrics, everyMs: 5, ...(now === undefined ? {} : { now }) }
   const made = createTls({ ...NOTHING, ...files }, parts)
@@ -39,6 +50,11 @@ function read(files: Partial<TestTlsFiles>, now?: () => Date) {
     (await metrics.expose()).body.match(new RegExp(`^${metric}.*$`, 'gm'))
   return { ...made, lines, shown }
 }
+
+const inDays = (days: number) => new Date(Date.now() + days * DAY_MS)
+
+const endOf = (kind: string, name: string, certificate: string) =>
+  `baton_expiry_timestamp_seconds{kind="${kind}",name="${name}"} ${new X509Certificate(certificate).validToDate.getTime() / 1_000}`
 
 const invalid = (message: RegExp) =>
   expect.objectContaining({
@@ -100,19 +116,113 @@ describe('at the start', () => {
 
   it('what has ended, or has not begun, is refused with its time', async () => {
     const files = await authority.files('times', { days: 1 })
-    const inDays = (days: number) => () => new Date(Date.now() + days * DAY_MS)
-    expect(() => read(files, inDays(2))).toThrow(invalid(/times\.crt\) has ended on \d{4}-/))
-    expect(() => read(files, inDays(-2))).toThrow(invalid(/begins only on \d{4}-/))
+    const nowIs = (days: number) => () => inDays(days)
+    expect(() => read(files, nowIs(2))).toThrow(invalid(/times\.crt\) has ended on \d{4}-/))
+    expect(() => read(files, nowIs(-2))).toThrow(invalid(/begins only on \d{4}-/))
     const ca = { BATON_TLS_CA_FILE: files.BATON_TLS_CA_FILE }
-    expect(() => read(ca, inDays(400))).toThrow(invalid(/every certificate of .* has ended/))
+    expect(() => read(ca, nowIs(400))).toThrow(invalid(/every certificate of .* has ended/))
   })
 
-  it('the end of the certificate is shown', async () => {
-    const { shown, tls } = read(await authority.files('shown', { days: 9 }))
-    const ends = tls.material.endsAt?.getTime() ?? 0
-    expect(await shown('baton_expiry_timestamp_seconds')).toEqual([
-      `baton_expiry_timestamp_seconds{kind="certificate",name="tls"} ${ends / 1_000}`,
+  it('the ends of the certificate and of its authority are shown', async () => {
+    const files = await authority.files('shown', { days: 9 })
+    expect(await read(files).shown('baton_expiry_timestamp_seconds')).toEqual([
+      endOf('certificate', 'tls', readFileSync(files.BATON_TLS_CERT_FILE, 'utf8')),
+      endOf('authority', 'tls', authority.certificate),
     ])
+  })
+
+  it('of several authorities the end that comes first is shown, also of one behind the own certificate', async () => {
+    await using ending = await createTestAuthority({ days: 7 })
+    const by = authority.certificate + ending.certificate
+    const files = await authority.files('authorities', { by })
+    const first = [endOf('authority', 'tls', ending.certificate)]
+    expect(await read(files).shown('baton_expiry_timestamp_seconds.*authority')).toEqual(first)
+    await authority.files('authorities')
+    const own = readFileSync(files.BATON_TLS_CERT_FILE, 'utf8')
+    writeFileSync(files.BATON_TLS_CERT_FILE, own + ending.certificate)
+    expect(await read(files).shown('baton_expiry_timestamp_seconds.*authority')).toEqual(first)
+  })
+})
+
+describe('what the addresses of databases name by themselves', () => {
+  const urlOf = (files: Partial<TestTlsFiles>, host = 'db.example') => {
+    const url = new URL(`postgres://baton@${host}/baton`)
+    const named = {
+      sslcert: files.BATON_TLS_CERT_FILE,
+      sslkey: files.BATON_TLS_KEY_FILE,
+      sslrootcert: files.BATON_TLS_CA_FILE,
+    }
+    for (const [name, path] of Object.entries(named))
+      if (path !== undefined) url.searchParams.set(name, path)
+    return url.href
+  }
+
+  function watchEnds(settings: Record<string, unknown>) {
+    const { logger, lines } = logging()
+    const metrics = createMetrics()
+    const given = secureDatabaseUrls({ ...NOTHING, ...settings })
+    const watch = watchDatabaseCertificates(given, { logger, metrics, everyMs: 5 })
+    stops.push(() => watch.stop())
+    const shown = async () =>
+      (await metrics.expose()).body.match(/^baton_expiry_timestamp_seconds.*$/gm) ?? []
+    const shows = (expected: readonly string[]) =>
+      eventually(async () => String(await shown()) === String(expected), {
+        deadlineMs: 10_000,
+        describe: expected.join(),
+      })
+    return { watch, shown, shows, lines }
+  }
+
+  it('ends under the name of its setting, and a renewed one later', async () => {
+    const files = await authority.files('database', { days: 9 })
+    const { watch, shows } = watchEnds({ BATON_DATABASE_URL: urlOf(files) })
+    await watch.start()
+    const ends = () => [
+      endOf('certificate', 'BATON_DATABASE_URL', readFileSync(files.BATON_TLS_CERT_FILE, 'utf8')),
+      endOf('authority', 'BATON_DATABASE_URL', authority.certificate),
+    ]
+    const before = ends()
+    await shows(before)
+    await authority.files('database', { days: 80 })
+    expect(ends()).not.toEqual(before)
+    await shows(ends())
+  })
+
+  it('is told of once where it cannot be read, and the end that was read stays', async () => {
+    const files = await authority.files('unreadable', { days: 9 })
+    const { BATON_TLS_CERT_FILE, BATON_TLS_KEY_FILE } = files
+    const url = urlOf({ BATON_TLS_CERT_FILE, BATON_TLS_KEY_FILE })
+    const { watch, shown, shows, lines } = watchEnds({ BATON_AUDIT_DATABASE_URL: url })
+    await watch.start()
+    const certificate = readFileSync(BATON_TLS_CERT_FILE, 'utf8')
+    const end = [endOf('certificate', 'BATON_AUDIT_DATABASE_URL', certificate)]
+    await shows(end)
+    rmSync(BATON_TLS_CERT_FILE)
+    await soon(() => lines.length > 0)
+    expect(lines).toEqual([
+      expect.objectContaining({
+        event: 'tls.files_refused',
+        code: 'BATON_TLS_INVALID',
+        reason: expect.stringMatching(
+          /^sslcert of BATON_AUDIT_DATABASE_URL \(.*\) cannot be read: ENOENT$/,
+        ),
+      }),
+    ])
+    expect(await shown()).toEqual(end)
+  })
+
+  it('is nothing where it names the files of the process, the authorities of everybody, or none', async () => {
+    const files = await authority.files('own-too')
+    const { watch, shown } = watchEnds({
+      ...files,
+      BATON_DATABASE_URL: 'postgres://baton@db.example/baton',
+      BATON_AUDIT_DATABASE_URL: `${urlOf({}, 'localhost')}?sslrootcert=system`,
+      BATON_OTHER_DATABASE_URL: `${urlOf(await authority.files('unread'), 'localhost')}&sslmode=disable`,
+      BATON_LOG_LEVEL: 'info',
+    })
+    await watch.start()
+    await watch.stop()
+    expect(await shown()).toEqual([])
   })
 })
 

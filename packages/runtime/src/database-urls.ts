@@ -26,14 +26,14 @@ export function secureDatabaseUrls<Values extends TlsSettings>(settings: Values)
 type Read = { readonly value: unknown } | { readonly problem: string }
 
 function secured(name: string, value: unknown, tls: TlsSettings): Read {
-  const url = typeof value === 'string' ? URL.parse(value) : null
-  if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol)) return { value }
+  const url = databaseUrlOf(value)
+  if (url === undefined) return { value }
   const { searchParams: said } = url
   const host = said.get('host') ?? decodeURIComponent(url.hostname)
   // Without a host it is the socket or the machine of the driver, which looks again.
   const isFree = host === '' || isLoopback(host) || tls.BATON_ALLOW_PLAINTEXT
-  const mode = said.get('sslmode') ?? said.get('ssl')
-  if (mode !== null && UNVERIFIED.includes(mode))
+  const mode = unverifiedMode(url)
+  if (mode !== undefined)
     return isFree ? { value } : { problem: `${name} names ${host}, and verifies nothing: ${mode}` }
   const isSaid = ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey'].some((one) => said.has(one))
   if (isSaid) return { value: withFiles(url, tls) }
@@ -42,6 +42,18 @@ function secured(name: string, value: unknown, tls: TlsSettings): Read {
   if (!isFree) return { problem: `${name} names ${host}, another machine, and no TLS` }
   said.set('sslmode', 'disable')
   return { value: url.href }
+}
+
+/** Undefined where the value of a setting is none. */
+export function databaseUrlOf(value: unknown): URL | undefined {
+  const url = typeof value === 'string' ? URL.parse(value) : null
+  return url !== null && /^postgres(?:ql)?:$/.test(url.protocol) ? url : undefined
+}
+
+/** How the URL says that nothing is encrypted, or to whomever: its files are not read then. */
+export function unverifiedMode({ searchParams: said }: URL): string | undefined {
+  const mode = said.get('sslmode') ?? said.get('ssl')
+  return mode !== null && UNVERIFIED.includes(mode) ? mode : undefined
 }
 
 /** What `sslmode` and `ssl` say where nothing is encrypted, or to whomever. */

@@ -1,6 +1,7 @@
 // The life of every Baton process, from its environment to its exit code: a main.ts says only what runs in it.
 import { createMetrics, exportedLines, measureProcess, startTelemetry } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
+import { watchDatabaseCertificates } from './certificate-ends.ts'
 import { secureDatabaseUrls } from './database-urls.ts'
 import { createLogger } from './logger.ts'
 import type { Logger } from './logger.ts'
@@ -63,7 +64,8 @@ export async function runProcess<Spec extends SettingsSpec & typeof PROCESS_SETT
     })
     const services = await build({ settings, logger, metrics, life, tls })
     const drainMs = own.BATON_DRAIN_MS + RELEASE_LEASES_MS
-    const around = [closing('telemetry', () => telemetry.shutdown()), watch]
+    const ends = watchDatabaseCertificates(own, { logger, metrics })
+    const around = [closing('telemetry', () => telemetry.shutdown()), watch, ends]
     return runServices([...around, ...services], {
       logger,
       drainMs,

@@ -16,6 +16,8 @@ export interface TlsMaterial {
   readonly authorities: readonly string[] | undefined
   /** When the own certificate ends. */
   readonly endsAt: Date | undefined
+  /** When the first of the authorities ends, and of those between the own certificate and its authority. */
+  readonly authorityEndsAt: Date | undefined
 }
 
 /** The settings, and what their files hold; undefined where no file is named. */
@@ -84,19 +86,36 @@ export function readMaterial(paths: TlsTexts, texts: TlsTexts, now: Date): TlsMa
         : ['BATON_TLS_KEY_FILE', 'BATON_TLS_CERT_FILE']
     throw invalid(`${set} is set and ${missing} is not`, 'Set both of them, or neither.')
   }
-  const own =
+  const [own, ...between] =
     certificate === undefined || key === undefined
-      ? undefined
+      ? []
       : checkOwn({ certificate, key, now, whereIs })
+  const believed =
+    authorities === undefined
+      ? undefined
+      : checkAuthorities(authorities, now, whereIs('BATON_TLS_CA_FILE'))
   return {
     certificate,
     key,
     endsAt: own?.validToDate,
-    authorities:
-      authorities === undefined
-        ? undefined
-        : checkAuthorities(authorities, now, whereIs('BATON_TLS_CA_FILE')),
+    authorities: believed?.map((one) => one.toString()),
+    authorityEndsAt: firstEndOf([...between, ...(believed ?? [])]),
   }
+}
+
+/** Undefined of none. */
+export const firstEndOf = (certificates: readonly X509Certificate[]): Date | undefined =>
+  certificates
+    .map(({ validToDate }) => validToDate)
+    .toSorted((one, other) => one.getTime() - other.getTime())[0]
+
+/** All certificates of a file, the own one first; none where no file is named. Throws BATON_TLS_INVALID, which says `named` and the path. */
+export async function readCertificateFile(
+  named: string,
+  path: string | undefined,
+): Promise<readonly X509Certificate[]> {
+  const text = await readText(named, path)
+  return text === undefined ? [] : readCertificates(text, `${named} (${path})`)
 }
 
 interface Own {
@@ -106,8 +125,10 @@ interface Own {
   readonly whereIs: (setting: keyof TlsTexts) => string
 }
 
-function checkOwn({ certificate, key, now, whereIs }: Own): X509Certificate {
-  const [own] = readCertificates(certificate, whereIs('BATON_TLS_CERT_FILE'))
+/** Answers it, and those behind it in its file. */
+function checkOwn({ certificate, key, now, whereIs }: Own): readonly X509Certificate[] {
+  const all = readCertificates(certificate, whereIs('BATON_TLS_CERT_FILE'))
+  const [own] = all
   const { validFromDate: from, validToDate: until } = own
   const place = whereIs('BATON_TLS_CERT_FILE')
   if (until <= now)
@@ -126,7 +147,7 @@ function checkOwn({ certificate, key, now, whereIs }: Own): X509Certificate {
       'Name the two files that were made together; the own certificate stands first in its file.',
     )
   requireUsable(certificate, key, place)
-  return own
+  return all
 }
 
 /** As every server and every connection would use them: OpenSSL refuses more than their forms, such as keys that are too short. */
@@ -141,14 +162,14 @@ function requireUsable(cert: string, key: string, place: string): void {
   }
 }
 
-function checkAuthorities(text: string, now: Date, place: string): readonly string[] {
+function checkAuthorities(text: string, now: Date, place: string): readonly X509Certificate[] {
   const all = readCertificates(text, place)
   if (all.every(({ validToDate }) => validToDate <= now))
     throw invalid(
       `every certificate of ${place} has ended`,
       'Put the certificate of the authority there that signs now.',
     )
-  return all.map((one) => one.toString())
+  return all
 }
 
 function readKey(text: string, place: string): KeyObject {

@@ -9,6 +9,7 @@ import type { Logger } from './logger.ts'
 import type { Service } from './service.ts'
 import { flag, oneOf, optionalText } from './settings.ts'
 import type { Settings } from './settings.ts'
+import { showEndsOf } from './certificate-ends.ts'
 import { digestOf, namesFiles, readMaterial, readTexts, readTextsNow } from './tls-files.ts'
 import type { TlsMaterial } from './tls-files.ts'
 
@@ -84,12 +85,7 @@ export function createTls(
   let doubted: string | undefined
   let refused: string | undefined
 
-  const showEnd = () => {
-    const { endsAt } = tls.material
-    if (endsAt === undefined) return
-    const gauge = metrics.expiryTimestampSeconds.with({ kind: 'certificate', name: 'tls' })
-    gauge.set(endsAt.getTime() / 1_000)
-  }
+  const showEnds = () => showEndsOf('tls', tls.material, metrics)
 
   // Files are not replaced at once: what cannot be used is told when a second look finds the same.
   const doubt = (state: string, error: unknown) => {
@@ -112,7 +108,7 @@ export function createTls(
       } catch (error) {
         return doubt(state, error)
       }
-      showEnd()
+      showEnds()
       metrics.tlsReloadsTotal.taken.inc()
       logger.info({ event: 'tls.files_taken', endsAt: tls.material.endsAt?.toISOString() })
     }
@@ -121,7 +117,7 @@ export function createTls(
     refused = undefined
   }
 
-  showEnd()
+  showEnds()
   const watch = every({
     name: 'tls-watch',
     everyMs: namesFiles(settings) ? everyMs : Infinity,
@@ -180,6 +176,6 @@ const NOTHING_SHOWN = { certificate: undefined, key: undefined }
 
 /** Neither a certificate nor an authority of one's own, and plain text only within this machine. */
 export const NO_TLS: Tls = createHolder(
-  { ...NOTHING_SHOWN, authorities: undefined, endsAt: undefined },
+  { ...NOTHING_SHOWN, authorities: undefined, endsAt: undefined, authorityEndsAt: undefined },
   false,
 ).tls

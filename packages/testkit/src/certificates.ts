@@ -30,8 +30,10 @@ export interface TestAuthority {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export async function createTestAuthority(): Promise<TestAuthority> {
-  const authority = await makeAuthority({ name: 'test authority', days: 365 })
+export async function createTestAuthority({
+  days: authorityDays = 365,
+} = {}): Promise<TestAuthority> {
+  const authority = await makeAuthority({ name: 'test authority', days: authorityDays })
   const folder = await mkdtemp(join(tmpdir(), 'baton-test-tls-'))
   const { certificate } = authority
 

@@ -73,7 +73,7 @@ export const MACHINE_METRICS = {
     help: 'Unix time at which something stops being accepted.',
     labels: ['kind', 'name'],
     filledBy:
-      'gateway: `api_key`; every process with a certificate: `certificate`; only what has an end',
+      'gateway: `api_key`; every process with certificates: `certificate`, `authority`; only what has an end',
   },
   tlsReloadsTotal: {
     name: 'baton_tls_reloads_total',
