@@ -154,9 +154,9 @@ describe('the decisions among records', () => {
     const twice = decidedBy(vote, 'anna', { at: new Date('2023-11-14T22:13:11Z') })
     expect(faults([stopped, letter, anna, twice, released])).toEqual([[4, 'wrong', message]])
     expect(faults([stopped, letter, anna, of('HANDOFF_REDACTED')])).toEqual([[3, 'wrong', message]])
-    expect(faults([stopped, letter, anna, of('HANDOFF_REDACTED', { reason: 'POISON' })])).toEqual(
-      [],
-    )
+    const reason = 'POISON'
+    const died = [{ ...letter, reason }, anna, of('HANDOFF_REDACTED', { reason })]
+    expect(faults(died)).toEqual([])
     expect(faults([stopped, letter, accepted])).toEqual([
       [2, 'wrong', expect.stringContaining('no record gives')],
     ])
@@ -178,6 +178,100 @@ describe('the decisions among records', () => {
     ])
     // A bulk re-drive names no release: all of it is judged again.
     expect(faults([stopped, letter, of('HANDOFF_RELEASED')])).toEqual([])
+  })
+
+  it('are on record before what they let through goes on', () => {
+    const late = expect.stringContaining('and 0 had voted when it went on')
+    expect(faults([stopped, letter, released, accepted, anna, ben])).toEqual([[2, 'wrong', late]])
+    const redacted = of('HANDOFF_REDACTED')
+    const judgedAgain = of('HANDOFF_ACCEPTED', { sentBy: 'sam', epoch: 2 })
+    expect(faults([stopped, letter, redacted, judgedAgain, anna, ben])).toEqual([
+      [2, 'wrong', late],
+    ])
+    // What waited out an outage comes in sets that overtake each other; all of it before it is accepted again.
+    expect(faults([stopped, released, ben, letter, anna, accepted])).toEqual([])
+    expect(faults([stopped, redacted, ben, letter, anna, judgedAgain])).toEqual([])
+    // An earlier execution of it, which is told of late.
+    const lapsed = of('HANDOFF_ACCEPTED', { sentBy: 'sam', epoch: 0 })
+    expect(faults([stopped, letter, released, lapsed, anna, ben, accepted])).toEqual([])
+  })
+
+  it('let through what they were about, and only from then on', () => {
+    const other = { ...accepted, handoffId: TASK }
+    expect(faults([...whole, other])).toEqual([
+      [7, 'wrong', expect.stringContaining('release of another handoff')],
+    ])
+    expect(
+      faults([...whole, of('EXECUTION_COMPLETED', { handoffId: TASK, release: RELEASE })]),
+    ).toEqual([[7, 'wrong', expect.stringContaining('release of another handoff')]])
+    expect(faults([stopped, letter, accepted, anna, ben, released])).toEqual([
+      [2, 'wrong', expect.stringContaining('given later')],
+    ])
+    const again = { ...accepted, epoch: 3 }
+    expect(faults([...whole, again])).toEqual([])
+    expect(faults([...whole, { ...letter, epoch: 3 }, { ...accepted, epoch: 4 }])).toEqual([
+      [8, 'wrong', expect.stringContaining('stopped again')],
+    ])
+    // Whatever has expired, a release that stands in the log is of one handoff.
+    expect(faults([...whole, other], { from: 5 })).toEqual([])
+    expect(faults([...whole, other], { from: 4 })).toEqual([
+      [7, 'wrong', expect.stringContaining('release of another handoff')],
+    ])
+  })
+
+  it('are of so many people as what was stopped takes, whatever the release says of it', () => {
+    const reason = 'POISON'
+    const named = expect.stringContaining('another reason')
+    const votes = expect.stringContaining('takes the votes of 2 people, and 1 had voted')
+    const two = [
+      [3, 'wrong', named],
+      [3, 'wrong', votes],
+    ]
+    expect(faults([stopped, letter, anna, { ...released, reason }, accepted])).toEqual(two)
+    const judgedAgain = of('HANDOFF_ACCEPTED', { sentBy: 'sam', epoch: 2 })
+    const redacted = of('HANDOFF_REDACTED', { reason })
+    expect(faults([stopped, letter, anna, redacted, judgedAgain])).toEqual(two)
+    // A release overrides a check, so one person never gives it; nor is anything redacted that nothing stopped.
+    expect(faults([{ ...letter, reason }, anna, { ...released, reason }, accepted])).toEqual([
+      [2, 'wrong', votes],
+    ])
+    expect(faults([anna, redacted, judgedAgain])).toEqual([[1, 'wrong', votes]])
+    expect(faults([{ ...letter, reason }, anna, redacted, judgedAgain])).toEqual([])
+    // How it was stopped has expired.
+    const expired = [
+      anna,
+      letter,
+      { ...anna, epoch: 2 },
+      { ...redacted, epoch: 2 },
+      { ...judgedAgain, epoch: 3 },
+    ]
+    expect(faults(expired, { from: 2 })).toEqual([])
+  })
+
+  it('are planned by one person before another has them carried out', () => {
+    const unplanned = expect.stringContaining('no record plans')
+    const completed = decidedBy(erasure('ERASURE_COMPLETED'), 'carol')
+    expect(faults([completed])).toEqual([[0, 'wrong', unplanned]])
+    const plan = decidedBy(erasure('ERASURE_REQUESTED'), 'dora')
+    expect(faults([completed, plan])).toEqual([[0, 'wrong', unplanned]])
+    // Every one of several, though nobody signed it.
+    const more = { ...erasure('ERASURE_COMPLETED', 1), act: { id: RELEASE, actor: 'carol' } }
+    expect(faults([completed, more])).toEqual([
+      [0, 'wrong', unplanned],
+      [1, 'wrong', unplanned],
+    ])
+    // Its plan may have expired, and with it the records before this one.
+    expect(faults([plan, completed], { from: 1 })).toEqual([])
+    expect(faults([plan, completed], { from: 1, areTasksWhole: true })).toEqual([
+      [1, 'wrong', unplanned],
+    ])
+    // The first record of its task has nothing before it, wherever the chain begins.
+    expect(faults([letter, completed], { from: 1 })).toEqual([[1, 'wrong', unplanned]])
+    // Another plan under the same id takes away nothing of the first.
+    const other = decidedBy(erasure('ERASURE_REQUESTED', 1), 'carol')
+    expect(faults([other, plan, completed])).toEqual([
+      [2, 'wrong', expect.stringContaining('one person alone')],
+    ])
   })
 
   it('say nothing of votes that may have expired, and miss those that must be there', () => {

@@ -47,23 +47,23 @@ const NOTHING: readonly DecisionFinding[] = []
 
 export function createDecisionJudge({ people, areTasksWhole }: JudgeOptions): DecisionJudge {
   const counts = { trusted: 0, untrusted: 0, unsigned: 0, wrong: 0 }
+  const beginning = createBeginning(areTasksWhole)
   const senders = createSenders()
-  const votes = createReleaseVotes(areTasksWhole)
+  const votes = createReleaseVotes()
+  const plans = createPlans()
   /** The signatures that stand in records already. */
   const used = new Set<string>()
-  const plannedBy = new Map<string, string>()
 
   function faultOf(record: RecordBody): Fault | undefined {
-    const { event, handoffId, act } = record
-    // Also where nobody proves that it is theirs: who confirms a plan in their own name is not a second person.
-    if (PLANS.has(event)) plannedBy.set(detached(handoffId), detached(String(act?.actor)))
+    const { event, act } = record
+    if (PLANS.has(event)) plans.asked(record)
     const fault = recordFault(record, people)
-    if (fault !== undefined) return fault
-    const { actor, id } = act as NonNullable<RecordBody['act']>
+    if (fault !== undefined && KINDS[fault] === 'wrong') return fault
     if (event === 'ERASURE_COMPLETED')
-      return plannedBy.get(handoffId) === actor ? 'same_person' : undefined
+      return plans.faultOf(record, beginning.isWhole(record)) ?? fault
     // The same plan may stand in several records.
-    if (PLANS.has(event)) return undefined
+    if (fault !== undefined || PLANS.has(event)) return fault
+    const { id } = act as NonNullable<RecordBody['act']>
     if (used.has(id)) return 'used'
     used.add(detached(id))
     return undefined
@@ -79,7 +79,7 @@ export function createDecisionJudge({ people, areTasksWhole }: JudgeOptions): De
 
   return {
     next(record) {
-      votes.next(record)
+      votes.next(record, beginning.isWhole(record))
       const owned = senders.sent(record)
       counts.trusted -= owned.length
       counts.wrong += owned.length
@@ -94,7 +94,7 @@ export function createDecisionJudge({ people, areTasksWhole }: JudgeOptions): De
 
 const PLANS: ReadonlySet<AuditEvent> = new Set(['ERASURE_REQUESTED', 'ERASURE_DEFERRED'])
 
-type Fault = DecisionFault | 'own' | 'used' | 'same_person'
+type Fault = DecisionFault | 'own' | 'used' | 'same_person' | 'unplanned'
 
 const KINDS: Readonly<Record<Fault, DecisionFinding['kind']>> = {
   unsigned: 'unsigned',
@@ -108,6 +108,7 @@ const KINDS: Readonly<Record<Fault, DecisionFinding['kind']>> = {
   used: 'wrong',
   own: 'wrong',
   same_person: 'wrong',
+  unplanned: 'wrong',
 }
 
 const WORDS: Readonly<Record<Fault, string>> = {
@@ -122,6 +123,7 @@ const WORDS: Readonly<Record<Fault, string>> = {
   used: 'the signature is that of an earlier decision, which it is recorded for already',
   own: 'who decided about it had sent it',
   same_person: 'one person alone had this erased: who planned it confirmed it',
+  unplanned: 'this erasure was carried out, and no record plans it',
 }
 
 const placeOf = ({ origin, seq }: RecordBody) => ({ origin: detached(origin), seq })
@@ -156,6 +158,39 @@ function signedOf({ act }: RecordBody): RecordedSignature | undefined {
     return typeof value === 'string' && form.test(value)
   })
   return isFormed ? signed : undefined
+}
+
+/** Whether what came before in the task of a record has come by. Chains follow each other, the one in which a task began first. */
+function createBeginning(areTasksWhole: boolean) {
+  const origins = new Set<string>()
+  let areChainsWhole = true
+  return {
+    isWhole({ origin, seq, taskSeq }: RecordBody): boolean {
+      if (!origins.has(origin)) {
+        origins.add(detached(origin))
+        areChainsWhole &&= seq === 0
+      }
+      return areTasksWhole || areChainsWhole || taskSeq === 0
+    },
+  }
+}
+
+/** Who asked for an erasure, before it was carried out. */
+function createPlans() {
+  const askedBy = new Map<string, Set<unknown>>()
+  return {
+    // Also where nobody proves that it is theirs: who confirms a plan in their own name is not a second person.
+    asked({ handoffId, act }: RecordBody): void {
+      const actor = typeof act?.actor === 'string' ? detached(act.actor) : undefined
+      const known = askedBy.get(handoffId) ?? new Set()
+      askedBy.set(detached(handoffId), known.add(actor))
+    },
+    faultOf({ handoffId, act }: RecordBody, isWhole: boolean): Fault | undefined {
+      const known = askedBy.get(handoffId)
+      if (known === undefined) return isWhole ? 'unplanned' : undefined
+      return known.has(act?.actor) ? 'same_person' : undefined
+    },
+  }
 }
 
 interface Place {
