@@ -22,6 +22,7 @@ export function judgeClaimed(
   { keyRing, people, lostFacts, scan }: JudgingBy & Pick<Scanner, 'scan'>,
 ): Verdict<SafetyVerdict> {
   const { handoffId, body, keyId, signature, approvalOverride, budgetMicroUSD } = claimed
+  const now = new Date()
   const verdict = judgeHandoff(
     { bytes: body, keyId, signature },
     {
@@ -37,8 +38,12 @@ export function judgeClaimed(
       override:
         approvalOverride === null
           ? undefined
-          : { offered: approvalOverride, handoffId, isSigned: isOverrideSigned(claimed, people) },
+          : {
+              offered: approvalOverride,
+              handoffId,
+              isSigned: isOverrideSigned(claimed, people, now),
+            },
     },
   )
-  return requireApproval(verdict, claimed, { people, sha256: () => hash('sha256', body) })
+  return requireApproval(verdict, claimed, { people, now, sha256: () => hash('sha256', body) })
 }

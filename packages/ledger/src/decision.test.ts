@@ -32,6 +32,7 @@ const entry = (name: string, key: typeof ann, roles: readonly Role[] = ['reviewe
 const people = parsePeople(`${entry('ann', ann)},${entry('bob', bob, ['compliance'])}`)
 
 const NOW = new Date('2026-01-31T12:00:00.000Z')
+const NOW_MS = NOW.getTime()
 const decision: Decision = {
   event: 'HANDOFF_APPROVED',
   taskId: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
@@ -127,8 +128,20 @@ describe('an entry about a decision', () => {
   const act = { id: actIdOf(signed), actor: 'ann', signed: recorded(signed) }
 
   it('is what its person signed, and every other event is none', () => {
-    expect(entryFault({ event, taskId, handoffId, act }, people)).toBeUndefined()
-    expect(entryFault({ event: 'HANDOFF_ACCEPTED', taskId, handoffId }, people)).toBeUndefined()
+    expect(entryFault({ event, taskId, handoffId, act }, people, NOW_MS)).toBeUndefined()
+    expect(
+      entryFault({ event: 'HANDOFF_ACCEPTED', taskId, handoffId }, people, NOW_MS),
+    ).toBeUndefined()
+  })
+
+  it('counts for a week after the end of its key, whenever it says that it was signed', () => {
+    const ending = parsePeople(`${entry('ann', ann)}:2026-02-01`)
+    const recorded = (at: string) =>
+      entryFault({ event, taskId, handoffId, act }, ending, Date.parse(at))
+    expect(recorded('2026-02-07T23:59:59.999Z')).toBeUndefined()
+    expect(recorded('2026-02-08T00:00:00.000Z')).toBe('expired_key')
+    expect(recorded('no time')).toBe('expired_key')
+    expect(entryFault({ event, taskId, handoffId, act }, people, Infinity)).toBeUndefined()
   })
 
   it.each([
@@ -140,7 +153,7 @@ describe('an entry about a decision', () => {
     ['in another task', { act, taskId: handoffId }, 'signature'],
     ['about the other decision', { act, event: 'APPROVAL_REFUSED' as const }, 'signature'],
   ])('is refused %s', (_, changes, fault) => {
-    expect(entryFault({ event, taskId, handoffId, ...changes }, people)).toBe(fault)
+    expect(entryFault({ event, taskId, handoffId, ...changes }, people, NOW_MS)).toBe(fault)
   })
 
   it('of a hold is about its task, whatever handoff it stands with', () => {
@@ -153,9 +166,9 @@ describe('an entry about a decision', () => {
     }
     const held = signDecision(hold, bob, NOW)
     const by = { id: actIdOf(held), actor: 'bob', signed: recorded(held) }
-    expect(entryFault({ event: hold.event, taskId, handoffId: by.id, act: by }, people)).toBe(
-      undefined,
-    )
+    expect(
+      entryFault({ event: hold.event, taskId, handoffId: by.id, act: by }, people, NOW_MS),
+    ).toBe(undefined)
   })
 })
 

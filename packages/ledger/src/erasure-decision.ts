@@ -59,7 +59,9 @@ export function erasureFault(erasure: SignedErasure, people: People): DecisionFa
   ) => {
     if (signed === null || actor === null) return 'unsigned'
     const act = { id: actIdOf(signed), actor, signed }
-    return entryFault({ event, taskId: id, handoffId: id, act }, people)
+    // It was looked at when it came, and the auditor has signed that.
+    const atMs = Date.parse(signed.signedAt)
+    return entryFault({ event, taskId: id, handoffId: id, act }, people, atMs)
   }
   return (
     faultOf('ERASURE_REQUESTED', requestedBy, requestedSigned) ??

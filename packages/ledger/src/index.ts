@@ -72,7 +72,7 @@ export {
   signDecision,
 } from './decision.ts'
 export type { DecisionSignature, DecisionSigner } from './decision.ts'
-export { actIdOf, DECIDED_AS, entryFault, isDecision } from './recorded-decision.ts'
+export { actIdOf, DECIDED_AS, endedFault, entryFault, isDecision } from './recorded-decision.ts'
 export type {
   Decision,
   DecisionEvent,

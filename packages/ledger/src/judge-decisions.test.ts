@@ -105,8 +105,8 @@ describe('the decisions among records', () => {
   })
 
   it('take no key that had ended when the log recorded it, whatever time its signature names', () => {
-    const ended = entriesOf(['anna', 'ben'], '2023-11-14')
-    const past = new Date('2023-11-13T12:00:00Z')
+    const ended = entriesOf(['anna', 'ben'], '2023-11-07')
+    const past = new Date('2023-11-06T12:00:00Z')
     const backdated = [
       letter,
       decidedBy(vote, 'anna', { at: past }),
@@ -117,6 +117,8 @@ describe('the decisions among records', () => {
       [2, 'unproven', expect.stringContaining('had ended')],
     ])
     expect(faults(whole, { people: entriesOf(['anna', 'ben'], '2023-11-15') })).toEqual([])
+    // It may have waited out an outage.
+    expect(faults(backdated, { people: entriesOf(['anna', 'ben'], '2023-11-08') })).toEqual([])
   })
 
   it('are not the sender’s: told before a release, and after an approval', () => {
@@ -192,8 +194,8 @@ describe('the decisions among records', () => {
     expect(faults([stopped, released, ben, letter, anna, accepted])).toEqual([])
     expect(faults([stopped, redacted, ben, letter, anna, judgedAgain])).toEqual([])
     // An earlier execution of it, which is told of late.
-    const lapsed = of('HANDOFF_ACCEPTED', { sentBy: 'sam', epoch: 0 })
-    expect(faults([stopped, letter, released, lapsed, anna, ben, accepted])).toEqual([])
+    const earlier = of('HANDOFF_ACCEPTED', { sentBy: 'sam', epoch: 0 })
+    expect(faults([stopped, letter, released, earlier, anna, ben, accepted])).toEqual([])
   })
 
   it('let through what they were about, and only from then on', () => {

@@ -115,7 +115,7 @@ const WORDS: Readonly<Record<Fault, string>> = {
   unsigned: 'nobody signed this decision',
   unknown_key: 'the decision is signed with a key that is none of those that are trusted here',
   role: 'the decision is signed with a key that has not the role for it here',
-  expired_key: 'the decision is signed with a key that had ended when it was recorded',
+  expired_key: 'the decision is signed with a key that had ended long before it was recorded',
   clock: 'the decision is signed at a time that cannot be',
   other_person: 'the decision names another person than its key belongs to',
   other_content: 'the signature is over another decision',
@@ -128,18 +128,10 @@ const WORDS: Readonly<Record<Fault, string>> = {
 
 const placeOf = ({ origin, seq }: RecordBody) => ({ origin: detached(origin), seq })
 
-/** What lies between a decision and its record at most, with clocks that are not quite right. */
-const UNDER_WAY_MAX_MICROS = 300_000_000
-
-/** Also where the key had ended when the log recorded it: the time of signing is whatever the signer says. */
 function recordFault(record: RecordBody, people: People): DecisionFault | undefined {
   const signed = signedOf(record)
   if (signed === undefined) return record.act?.signed === undefined ? 'unsigned' : 'signature'
-  const fault = entryFault(record, people)
-  if (fault !== undefined) return fault
-  const { untilMs = Infinity } = people.get(signed.keyId) ?? {}
-  const recordedAt = parseInstant(record.recordedAt) ?? Infinity
-  return recordedAt - UNDER_WAY_MAX_MICROS < untilMs * 1_000 ? undefined : 'expired_key'
+  return entryFault(record, people, (parseInstant(record.recordedAt) ?? Infinity) / 1_000)
 }
 
 const FORMS = {

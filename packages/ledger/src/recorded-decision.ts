@@ -97,6 +97,24 @@ export function isSignedBy(
 export const actIdOf = ({ signature }: Pick<RecordedSignature, 'signature'>): string =>
   uuidOfDigest(sha256Hex(encodeUtf8(`baton/act/v1\n${signature}`)))
 
+const HOUR_MS = 3_600_000
+
+/**
+ * How long after the end of its key a decision still counts: it may wait for so long until the log can be reached again, and a release is
+ * good for no longer.
+ */
+const ENDED_MAX_MS = 168 * HOUR_MS
+
+/** The time of signing is whatever the signer says, so a key that ended counts by when its decision came here, or was recorded. */
+export function endedFault(
+  { keyId }: Pick<RecordedSignature, 'keyId'>,
+  people: People,
+  atMs: number,
+): 'expired_key' | undefined {
+  const { untilMs = Infinity } = people.get(keyId) ?? {}
+  return untilMs === Infinity || atMs < untilMs + ENDED_MAX_MS ? undefined : 'expired_key'
+}
+
 export type Acted = Pick<AuditEntry, 'event' | 'taskId' | 'handoffId' | 'act'>
 
 /** Whoever asked for an erasure signed that, whether a hold defers it or not. */
@@ -104,10 +122,10 @@ export const signedAs = (event: AuditEvent): AuditEvent =>
   event === 'ERASURE_DEFERRED' ? 'ERASURE_REQUESTED' : event
 
 /**
- * Why an entry of a person's decision does not prove that the person decided it; undefined where it does, and for every
- * other event. What was decided is bound by its salted digest, which those check who hold both.
+ * Why an entry of a person's decision, recorded at `atMs`, does not prove that the person decided it; undefined where it does, and for
+ * every other event. What was decided is bound by its salted digest, which those check who hold both.
  */
-export function entryFault(entry: Acted, people: People): DecisionFault | undefined {
+export function entryFault(entry: Acted, people: People, atMs: number): DecisionFault | undefined {
   const { taskId, act } = entry
   const event = signedAs(entry.event)
   if (!isDecision(event)) return undefined
@@ -117,5 +135,7 @@ export function entryFault(entry: Acted, people: People): DecisionFault | undefi
   const handoffId = DECIDED_AS[event] === 'compliance' ? null : entry.handoffId
   const decision = { event, taskId, handoffId, person: act.actor }
   const fault = keyFault(decision, signed, people)
-  return fault ?? (isSignedBy(decision, signed, people) ? undefined : 'signature')
+  if (fault !== undefined) return fault
+  if (!isSignedBy(decision, signed, people)) return 'signature'
+  return endedFault(signed, people, atMs)
 }

@@ -66,109 +66,127 @@ const WORDS = {
  * no release.
  */
 export function createReleaseVotes(): ReleaseVotes {
-  /** By handoff and epoch. */
-  const voters = new Map<string, Set<string>>()
-  const reasons = new Map<string, string | null>()
-  /** The last epoch in which a handoff was stopped. */
-  const stopped = new Map<string, number>()
-  /** By id: the handoffs that it was given for, and in which epoch. */
-  const given = new Map<string, Map<string, number>>()
+  const rounds = createRounds()
+  const uses = createUses(rounds)
   /** Those that nothing has made use of yet, by handoff. */
   const open = new Map<string, readonly Release[]>()
-  const early: Use[] = []
   const wrong: WrongRelease[] = []
-
-  function vote({ handoffId, epoch, act }: RecordBody): void {
-    const ballot = ballotOf(handoffId, epoch)
-    const known = voters.get(ballot) ?? new Set()
-    voters.set(ballot, known.add(detached(String(act?.actor))))
-  }
-
-  function stop({ handoffId, epoch, reason }: RecordBody): void {
-    const id = detached(handoffId)
-    reasons.set(ballotOf(id, epoch), reason === null ? null : detached(reason))
-    stopped.set(id, Math.max(epoch, stopped.get(id) ?? 0))
-  }
 
   function release(record: RecordBody, isWhole: boolean): void {
     const { epoch, reason } = record
     const handoffId = detached(record.handoffId)
     const id = typeof record.release === 'string' ? detached(record.release) : undefined
     if (id === undefined && record.event === 'HANDOFF_RELEASED') return
-    if (id !== undefined) given.set(id, (given.get(id) ?? new Map()).set(handoffId, epoch))
+    if (id !== undefined) uses.give(id, record)
     const one = { ...placeOf(record), handoffId, epoch, reason: reason && detached(reason), id }
     open.set(handoffId, [...(open.get(handoffId) ?? []), { ...one, isWhole }])
-  }
-
-  function use(record: RecordBody, isWhole: boolean): void {
-    const { handoffId, epoch, release: id } = record
-    if (typeof id !== 'string') return
-    const givenIn = given.get(id)?.get(handoffId)
-    if (givenIn === undefined) {
-      const named = { handoffId: detached(handoffId), release: detached(id) }
-      early.push({ ...placeOf(record), ...named, isWhole })
-      return
-    }
-    const stoppedIn = stopped.get(handoffId) ?? 0
-    if (stoppedIn > givenIn && epoch > stoppedIn)
-      wrong.push({ ...placeOf(record), message: WORDS.ended })
   }
 
   function goOn({ handoffId, epoch, release: id }: RecordBody): void {
     const waiting = open.get(handoffId)
     if (waiting === undefined) return
     const isUsed = (one: Release) => epoch > one.epoch || (id !== undefined && one.id === id)
-    const used = waiting.filter(isUsed)
-    wrong.push(...used.flatMap((one) => faultsOf(one, true)))
-    if (used.length === waiting.length) open.delete(handoffId)
-    else
-      open.set(
-        detached(handoffId),
-        waiting.filter((one) => !isUsed(one)),
-      )
+    const { used = [], rest } = Object.groupBy(waiting, (one) => (isUsed(one) ? 'used' : 'rest'))
+    wrong.push(...used.flatMap((one) => faultsOf(one, rounds, true)))
+    if (rest === undefined) open.delete(handoffId)
+    else open.set(detached(handoffId), rest)
   }
 
-  function faultsOf(one: Release, wentOn: boolean): readonly WrongRelease[] {
-    const { origin, seq, handoffId, epoch, id, isWhole } = one
-    const ballot = ballotOf(handoffId, epoch)
-    const reason = reasons.get(ballot)
-    const found: string[] = reason === undefined || reason === one.reason ? [] : [WORDS.reason]
-    if (isWhole || stopped.has(handoffId)) {
-      // Why it was stopped stands in the log when it goes on; until then the record of that may be under way.
-      const known = reason ?? (wentOn && isWhole ? null : one.reason)
-      // A release overrides a check, and no interruption is one.
-      const needed = id === undefined ? votersNeeded(known) : votersNeeded(null)
-      const votes = voters.get(ballot)?.size ?? 0
-      const counted = wentOn ? `${votes} had voted when it went on` : `${votes} voted for it`
-      if (votes < needed) found.push(`it takes the votes of ${needed} people, and ${counted}`)
-    }
-    return found.map((message) => ({ origin, seq, message }))
+  return {
+    next(record, isWhole) {
+      const { event } = record
+      if (event === 'RELEASE_APPROVED') rounds.vote(record)
+      else if (event === 'DEAD_LETTERED') rounds.stop(record)
+      else if (event === 'HANDOFF_RELEASED' || event === 'HANDOFF_REDACTED')
+        release(record, isWhole)
+      else uses.use(record, isWhole)
+      if (EFFECTS.has(event)) goOn(record)
+    },
+    finish: () => [
+      ...wrong,
+      ...[...open.values()].flat().flatMap((one) => faultsOf(one, rounds, false)),
+      ...uses.finish(),
+    ],
   }
+}
 
-  function faultOf({ origin, seq, handoffId, release: id, isWhole }: Use): readonly WrongRelease[] {
-    const handoffs = given.get(id)
+type Rounds = ReturnType<typeof createRounds>
+
+/** Each time that a handoff was stopped: why, and who voted for letting it go on. */
+function createRounds() {
+  /** Both by handoff and epoch. */
+  const voters = new Map<string, Set<string>>()
+  const reasons = new Map<string, string | null>()
+  /** The last epoch in which a handoff was stopped. */
+  const stopped = new Map<string, number>()
+  return {
+    vote({ handoffId, epoch, act }: RecordBody): void {
+      const ballot = ballotOf(handoffId, epoch)
+      const known = voters.get(ballot) ?? new Set()
+      voters.set(ballot, known.add(detached(String(act?.actor))))
+    },
+    stop({ handoffId, epoch, reason }: RecordBody): void {
+      const id = detached(handoffId)
+      reasons.set(ballotOf(id, epoch), reason && detached(reason))
+      stopped.set(id, Math.max(epoch, stopped.get(id) ?? 0))
+    },
+    votes: ({ handoffId, epoch }: Release): number =>
+      voters.get(ballotOf(handoffId, epoch))?.size ?? 0,
+    /** Undefined where no record tells of the stop. */
+    reason: ({ handoffId, epoch }: Release): string | null | undefined =>
+      reasons.get(ballotOf(handoffId, epoch)),
+    lastStop: (handoffId: string): number | undefined => stopped.get(handoffId),
+  }
+}
+
+function faultsOf(one: Release, rounds: Rounds, wentOn: boolean): readonly WrongRelease[] {
+  const { origin, seq, handoffId, id, isWhole } = one
+  const reason = rounds.reason(one)
+  const found: string[] = reason === undefined || reason === one.reason ? [] : [WORDS.reason]
+  if (isWhole || rounds.lastStop(handoffId) !== undefined) {
+    // Why it was stopped stands in the log when it goes on; until then the record of that may be under way.
+    const known = reason ?? (wentOn && isWhole ? null : one.reason)
+    // A release overrides a check, and no interruption is one.
+    const needed = id === undefined ? votersNeeded(known) : votersNeeded(null)
+    const votes = rounds.votes(one)
+    const counted = wentOn ? `${votes} had voted when it went on` : `${votes} voted for it`
+    if (votes < needed) found.push(`it takes the votes of ${needed} people, and ${counted}`)
+  }
+  return found.map((message) => ({ origin, seq, message }))
+}
+
+/** What names a release: it rests on one of its own handoff, given before and not ended by another stop. */
+function createUses(rounds: Rounds) {
+  /** By id: the handoffs that it was given for, and in which epoch. */
+  const given = new Map<string, Map<string, number>>()
+  const early: Use[] = []
+  const wrong: WrongRelease[] = []
+
+  function faultOf({ origin, seq, handoffId, release, isWhole }: Use): readonly WrongRelease[] {
+    const handoffs = given.get(release)
     if (handoffs === undefined) return isWhole ? [{ origin, seq, message: WORDS.unknown }] : []
     const message = handoffs.has(handoffId) ? WORDS.later : WORDS.other
     return [{ origin, seq, message }]
   }
 
   return {
-    next(record, isWhole) {
-      const { event } = record
-      if (event === 'RELEASE_APPROVED') vote(record)
-      else if (event === 'DEAD_LETTERED') stop(record)
-      else if (event === 'HANDOFF_RELEASED' || event === 'HANDOFF_REDACTED')
-        release(record, isWhole)
-      else {
-        use(record, isWhole)
-        if (EFFECTS.has(event)) goOn(record)
-      }
+    give(id: string, { handoffId, epoch }: RecordBody): void {
+      given.set(id, (given.get(id) ?? new Map()).set(detached(handoffId), epoch))
     },
-    finish: () => [
-      ...wrong,
-      ...[...open.values()].flat().flatMap((one) => faultsOf(one, false)),
-      ...early.flatMap(faultOf),
-    ],
+    use(record: RecordBody, isWhole: boolean): void {
+      const { handoffId, epoch, release } = record
+      if (typeof release !== 'string') return
+      const givenIn = given.get(release)?.get(handoffId)
+      if (givenIn === undefined) {
+        const named = { handoffId: detached(handoffId), release: detached(release) }
+        early.push({ ...placeOf(record), ...named, isWhole })
+        return
+      }
+      const stoppedIn = rounds.lastStop(handoffId) ?? 0
+      if (stoppedIn > givenIn && epoch > stoppedIn)
+        wrong.push({ ...placeOf(record), message: WORDS.ended })
+    },
+    finish: (): readonly WrongRelease[] => [...wrong, ...early.flatMap(faultOf)],
   }
 }
 

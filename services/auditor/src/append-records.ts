@@ -28,7 +28,7 @@ export async function appendRecords(
   const { batcher, queuedMax, people, logger } = dependencies
   const entries = readEntries(given, appender)
   for (const [index, entry] of entries.entries()) {
-    const fault = entryFault(entry, people)
+    const fault = entryFault(entry, people, Date.now())
     if (fault !== undefined) throw unsigned(index, fault)
   }
   if (batcher.queued + entries.length > queuedMax) throw overloaded(queuedMax)

@@ -1,6 +1,6 @@
 // Which decisions take a person's own signature, over what, and whether Postgres holds it; pure. What Postgres says of a
 // decision is never believed: its people signed it with keys that this process knows from its own settings.
-import { actIdOf, arrivalFault, decisionFault, digestOf, recorded } from '@baton/ledger'
+import { actIdOf, arrivalFault, decisionFault, digestOf, endedFault, recorded } from '@baton/ledger'
 import type { AuditEntry, Decision, DecisionFault, DecisionSignature, People } from '@baton/ledger'
 import type { Detail, Rejection, Verdict } from '@baton/protocol'
 import type { SafetyVerdict } from '@baton/safety'
@@ -84,11 +84,19 @@ export function overrideEnd(votes: readonly SignedVote[], validHours: number): s
   return new Date(lastMs + validHours * HOUR_MS).toISOString()
 }
 
+/** Why what was signed earlier does not count `now`: Postgres can have been given it at any time. */
+const countedFault = (
+  decision: Decision,
+  signed: DecisionSignature | undefined,
+  { people, now }: { readonly people: People; readonly now: Date },
+): DecisionFault | undefined =>
+  decisionFault(decision, signed, people) ?? (signed && endedFault(signed, people, now.getTime()))
+
 /**
  * Whether so many people as it takes, none of them the sender, signed what an override allows: these bytes, past this
  * scanner, for no longer than that.
  */
-export function isOverrideSigned(claimed: ClaimedHandoff, people: People): boolean {
+export function isOverrideSigned(claimed: ClaimedHandoff, people: People, now: Date): boolean {
   const { approvalOverride, taskId, handoffId } = claimed
   if (approvalOverride === null) return false
   const { sha256, rulesetVersion, reason, expiresAt } = approvalOverride
@@ -99,8 +107,10 @@ export function isOverrideSigned(claimed: ClaimedHandoff, people: People): boole
   const counted = votes.filter(
     ({ person, signed }) =>
       !hasSent(claimed, person) &&
-      decisionFault(voteDecision({ taskId, handoffId, person }, proposal), signed, people) ===
-        undefined,
+      countedFault(voteDecision({ taskId, handoffId, person }, proposal), signed, {
+        people,
+        now,
+      }) === undefined,
   )
   if (counted.length === 0 || expiresAt !== overrideEnd(counted, validHours)) return false
   const needed = reviewersNeeded(reason, 'RELEASE')
@@ -111,7 +121,7 @@ export function isOverrideSigned(claimed: ClaimedHandoff, people: People): boole
 export function requireApproval(
   verdict: Verdict<SafetyVerdict>,
   claimed: ClaimedHandoff,
-  { people, sha256 }: { readonly people: People; readonly sha256: () => string },
+  { sha256, ...by }: { readonly people: People; readonly now: Date; readonly sha256: () => string },
 ): Verdict<SafetyVerdict> {
   if (!verdict.valid || verdict.message.requiresApproval !== true) return verdict
   const { approval, taskId, handoffId } = claimed
@@ -121,7 +131,7 @@ export function requireApproval(
     { taskId, handoffId, person },
     { decision: 'approve', sha256: sha256(), reasonCode },
   )
-  const fault = decisionFault(decision, approval?.signed ?? undefined, people)
+  const fault = countedFault(decision, approval?.signed ?? undefined, by)
   return fault === undefined && !hasSent(claimed, person) ? verdict : unapproved(verdict.checks)
 }
 

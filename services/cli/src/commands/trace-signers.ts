@@ -4,7 +4,7 @@ import type { People } from '@baton/ledger'
 import type { TraceRecord } from '@baton/audit'
 import { short } from '../terminal/figures.ts'
 
-type Told = Pick<TraceRecord['body'], 'event' | 'taskId' | 'handoffId' | 'act'>
+type Told = Pick<TraceRecord['body'], 'event' | 'taskId' | 'handoffId' | 'act' | 'recordedAt'>
 
 export interface Unproven {
   readonly event: Told['event']
@@ -19,7 +19,7 @@ export const unprovenDecisions = (bodies: readonly Told[], people: People): read
   people.size === 0
     ? []
     : bodies.flatMap((body) => {
-        const fault = entryFault(body, people)
+        const fault = entryFault(body, people, Date.parse(body.recordedAt))
         const { event, handoffId, act } = body
         return fault === undefined ? [] : [{ event, handoffId, actor: act?.actor ?? null, fault }]
       })
@@ -30,5 +30,6 @@ export const signerLine = ({ event, handoffId, actor, fault }: Unproven): string
 const OTHER_WORDS = 'its signature is none of theirs that counts here'
 const WORDS: Readonly<Partial<Record<Unproven['fault'], string>>> = {
   unsigned: 'not signed, as before people signed decisions',
+  expired_key: 'signed by a key that had ended',
   unknown_key: 'signed by a key that nobody here knows (BATON_PEOPLE)',
 }
