@@ -1,4 +1,5 @@
 // One tenant's load over HTTP: at a fixed rate, or as fast as it is answered. Says at the end how much was taken and refused, by code.
+import { constants, setPriority } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { proseOf, stateOf } from './message.ts'
 
@@ -14,10 +15,13 @@ export interface TenantLoad {
   /** Sends per second; as many as `atOnce` senders can where it is left out. */
   readonly ratePerSecond?: number
   readonly atOnce?: number
+  /** Whether its processor time is given to whoever else wants any: a client is on another machine. */
+  readonly elsewhere?: boolean
 }
 
 const load = JSON.parse(process.argv[2] ?? '{}') as TenantLoad
-const { url, key, tenant, bytes, types, ratePerSecond, atOnce = 32 } = load
+const { url, key, tenant, bytes, types, ratePerSecond, atOnce = 32, elsewhere = false } = load
+if (elsewhere) setPriority(constants.priority.PRIORITY_LOW)
 /** One text of a message may be no longer than 256 Ki characters: a large message has several. */
 const TEXT_BYTES = 200_000
 const TASK = 'the task of this send'

@@ -1,7 +1,12 @@
 // What several tenants share, each has its part of: one that takes all it can leaves the others theirs, and alone a tenant has everything.
 import { codeOf } from '@baton/runtime'
 import { describe, expect, it } from 'vitest'
-import { createMeter, createRunningBound, createShares } from './back-pressure.ts'
+import {
+  createLateRefusals,
+  createMeter,
+  createRunningBound,
+  createShares,
+} from './back-pressure.ts'
 
 /** Work that goes on until it is told to end, and what it was refused with. */
 function workshop(shared: { readonly tenants: number; readonly runningMax: number } | undefined) {
@@ -54,6 +59,40 @@ it('nothing is shared before a second tenant calls, whosever keys there are', ()
   expect(() => meter('acme', 0)).toThrow('all keys of your tenant')
 })
 
+describe('a refusal for load', () => {
+  const BUSY = { headers: { 'retry-after': '1' } }
+  const held = (tenants: number | undefined) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const shared = () =>
+      tenants === undefined
+        ? undefined
+        : { tenants, rateMax: 1, runningMax: 1, bytesPerSecondMax: 1 }
+    const late = createLateRefusals({ shared, wait: () => promise })
+    const waits = async (problem: Parameters<typeof late>[0]) =>
+      await Promise.race([
+        late(problem).then(() => false),
+        new Promise<boolean>((answer) => setImmediate(() => answer(true))),
+      ])
+    return { waits, resolve }
+  }
+
+  it('is answered late where tenants share the gateway, and others at once', async () => {
+    const { waits } = held(2)
+    expect(await waits(BUSY)).toBe(true)
+    expect(await waits({ headers: {} })).toBe(false)
+    expect(await held(undefined).waits(BUSY)).toBe(false)
+  })
+
+  it('is answered at once while as many wait as may', async () => {
+    const { waits, resolve } = held(2)
+    const all = await Promise.all(Array.from({ length: 300 }, () => waits(BUSY)))
+    expect(all.filter(Boolean)).toHaveLength(256)
+    resolve()
+    await new Promise((later) => setImmediate(later))
+    expect(await held(2).waits(BUSY)).toBe(true)
+  })
+})
+
 describe('a meter', () => {
   const metered = () => {
     let now = 0
@@ -76,6 +115,25 @@ describe('a meter', () => {
     expect(ask('globex')).toBe('')
     at(60_000)
     expect(ask('acme')).toBe('')
+  })
+
+  it('gives the requests of a minute evenly, five seconds’ worth of them at once', () => {
+    let now = 0
+    const meter = createMeter({ rateMax: 6_000, bytesPerSecondMax: 100 }, () => now)
+    const taken = (): number => {
+      for (let count = 0; ; count += 1) {
+        try {
+          meter('acme', 0)
+        } catch {
+          return count
+        }
+      }
+    }
+    expect(taken()).toBe(500)
+    now = 1_000
+    expect(taken()).toBe(100)
+    now = 120_000
+    expect(taken()).toBe(500)
   })
 
   it('gives each tenant its bytes of a second, and takes one larger body that is paid off after', () => {

@@ -1,9 +1,10 @@
 // Says no early: to too many requests at once, and to a tenant that takes more than its share of them, of a minute or of bytes (I12).
+import { setTimeout } from 'node:timers/promises'
 import { ProblemError } from '@baton/http/server'
 
 /** What one tenant may have where several share a gateway. */
 export interface TenantShares {
-  /** Requests in a minute. */
+  /** Requests in a minute, and at once a twelfth of them (five seconds' worth) or a hundred, whichever is more. */
   readonly rateMax: number
   /** Of what is under way at once. */
   readonly runningMax: number
@@ -76,8 +77,11 @@ export type Meter = (tenant: string, bytes: number) => void
 const MINUTE_MS = 60_000
 const SECOND_MS = 1_000
 
+/** Small rates are for people, who ask for a few things at once; large ones for programs, which leave the others room. */
+const burstOf = (rateMax: number): number => Math.max(Math.min(rateMax, 100), rateMax / 12)
+
 interface Metered {
-  minute: number
+  /** Requests that were taken beyond what has been given since. */
   requests: number
   /** Bytes that were taken beyond what has been given since. */
   bytes: number
@@ -92,20 +96,49 @@ export function createMeter(
   const known = new Map<string, Metered>()
   return (tenant, bytes) => {
     const at = now()
-    const minute = Math.floor(at / MINUTE_MS)
-    const one = known.get(tenant) ?? { minute, requests: 0, bytes: 0, at }
+    const one = known.get(tenant) ?? { requests: 0, bytes: 0, at }
     known.set(tenant, one)
-    if (one.minute !== minute) Object.assign(one, { minute, requests: 0 })
-    one.requests += 1
-    if (one.requests > rateMax) throw tenantLimited(MINUTE_MS - (at % MINUTE_MS))
+    one.requests = Math.max(0, one.requests - ((at - one.at) / MINUTE_MS) * rateMax)
     const given = ((at - one.at) / SECOND_MS) * bytesPerSecondMax
     one.bytes = Math.max(0, one.bytes - given)
     one.at = at
+    const over = one.requests + 1 - burstOf(rateMax)
+    if (over > 0) throw tenantLimited((over / rateMax) * MINUTE_MS)
+    one.requests += 1
     if (bytes > 0 && one.bytes > 0 && one.bytes + bytes > bytesPerSecondMax)
       throw tenantBytes(((one.bytes + bytes - bytesPerSecondMax) / bytesPerSecondMax) * SECOND_MS)
     one.bytes += bytes
   }
 }
+
+/** A client that asks again at once has so many refusals of each of its connections in a second, and no more. */
+const LATE_MS = 250
+/** What waits costs a connection that is bounded by itself; beyond this many, refusals come at once. */
+const LATE_MAX = 256
+
+/**
+ * Holds back what says when to come again, where several tenants share the gateway: who does not keep to it would otherwise
+ * take the processor from the others by being refused.
+ */
+export function createLateRefusals({
+  shared,
+  wait = setTimeout,
+}: {
+  readonly shared: () => Shared | undefined
+  readonly wait?: (ms: number) => Promise<unknown>
+}) {
+  let waiting = 0
+  return async ({ headers }: Pick<ProblemError, 'headers'>): Promise<void> => {
+    if (headers['retry-after'] === undefined || shared() === undefined || waiting >= LATE_MAX)
+      return
+    waiting += 1
+    await wait(LATE_MS)
+    waiting -= 1
+  }
+}
+
+/** Resolves when a refusal may be answered. */
+export type LateRefusals = ReturnType<typeof createLateRefusals>
 
 const retryAfter = (ms: number) => ({
   'retry-after': String(Math.max(1, Math.ceil(ms / SECOND_MS))),
@@ -132,7 +165,7 @@ const tenantLimited = (ttlMs: number) =>
   new ProblemError({
     status: 429,
     code: 'BATON_TENANT_RATE_LIMITED',
-    detail: 'more requests than all keys of your tenant together may send in a minute',
+    detail: 'more requests than all keys of your tenant together may send',
     fix: 'Send again after the time in Retry-After, and spread requests over time. BATON_GATEWAY_TENANT_RATE_MAX is the bound.',
     headers: retryAfter(ttlMs),
   })

@@ -50,7 +50,7 @@ import { createAuditReads } from './audit-reads.ts'
 import type { AuditReads } from './audit-reads.ts'
 import { createAuditErasures } from './audit-erasures.ts'
 import type { AuditErasures } from './audit-erasures.ts'
-import { createRunningBound, createShares } from './back-pressure.ts'
+import { createLateRefusals, createRunningBound, createShares } from './back-pressure.ts'
 import type { TenantShares } from './back-pressure.ts'
 import { createErasureReplay } from './erasure-replay.ts'
 import { addErasureRoutes } from './erasure-routes.ts'
@@ -218,6 +218,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     authentication,
     rateMax: limits.rateMax,
     meter: shares.meter,
+    late: createLateRefusals(shares),
     connections: { max: limits.connectionsMax, perAddressMax: limits.connectionsPerAddressMax },
     tls: serverTlsOf(options),
     metrics,

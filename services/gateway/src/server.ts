@@ -6,7 +6,7 @@ import type { ConnectionBounds, ServerTls } from '@baton/http/server'
 import type { Logger } from '@baton/runtime'
 import type { Metrics, Span } from '@baton/telemetry'
 import { ANSWER_SCHEMAS } from './answer-schemas.ts'
-import type { Meter } from './back-pressure.ts'
+import type { LateRefusals, Meter } from './back-pressure.ts'
 import { readAs } from './dialect.ts'
 import type { Face } from './dialect.ts'
 import { describeRoutes } from './openapi.ts'
@@ -24,6 +24,8 @@ interface ServerOptions {
   readonly rateMax: number
   /** Counts what each tenant asks; without it nothing is shared. */
   readonly meter?: Meter | undefined
+  /** Waits before a refusal for load is answered. */
+  readonly late: LateRefusals
   readonly connections: ConnectionBounds
   readonly tls: ServerTls
   readonly metrics: Pick<Metrics, 'requestsRefusedTotal'>
@@ -40,7 +42,7 @@ export interface BoundedServer {
 
 /** A server that is ready to listen. */
 export function createServer(options: ServerOptions): BoundedServer {
-  const { authentication, metrics, logger, rateMax, meter, connections, faces, noteRefused } =
+  const { authentication, metrics, logger, rateMax, meter, late, connections, faces, noteRefused } =
     options
   const requestMs = Math.max(...faces.map((face) => face.requestMs))
   const note = (request: FastifyRequest, problem: ProblemError, error?: unknown) => {
@@ -90,7 +92,7 @@ export function createServer(options: ServerOptions): BoundedServer {
         scope.addHook('onRequest', async (request, reply) =>
           identify(face.authentication, request, reply),
         )
-      answerProblems(scope, face, { note, noteRefused })
+      answerProblems(scope, face, { note, noteRefused, late })
       const allowed = collectMethods(scope)
       face.addRoutes(scope)
       for (const [path, { url, methods }] of allowed) {
@@ -118,9 +120,11 @@ type Note = (request: FastifyRequest, problem: ProblemError, error?: unknown) =>
 interface Noting {
   readonly note: Note
   readonly noteRefused: NoteRefused
+  readonly late: LateRefusals
 }
 
-function answerProblems(scope: FastifyInstance, face: Face, { note, noteRefused }: Noting): void {
+function answerProblems(scope: FastifyInstance, face: Face, noting: Noting): void {
+  const { note, noteRefused, late } = noting
   const answer = (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -138,6 +142,7 @@ function answerProblems(scope: FastifyInstance, face: Face, { note, noteRefused 
   scope.setErrorHandler(async (error, request, reply) => {
     const problem = problemOf(error)
     await noteRefused(request, problem)
+    await late(problem)
     return answer(request, reply, { problem, error })
   })
   if (face.path === '') return

@@ -176,7 +176,7 @@ export const GATEWAY_SETTINGS = {
     min: 1,
     max: 10_000_000,
     default: 60_000,
-    help: 'Requests per minute of all keys of one tenant, where keys of several tenants come in; more are answered with 429.',
+    help: 'Requests per minute of all keys of one tenant, evenly, where keys of several tenants come in: at once a twelfth of them or a hundred; more are answered with 429.',
   }),
   BATON_GATEWAY_TENANT_RUNNING_MAX: integer({
     min: 1,
