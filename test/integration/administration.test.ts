@@ -5,16 +5,14 @@ import {
   makeApiKey,
   makeGrant,
   openTenant,
-  peopleFacts,
   recordingSettings,
   recordMigrations,
   recordSettings,
   signingKeyFacts,
-  waiverFacts,
   withdrawApiKey,
   withdrawGrant,
 } from '@baton/engine'
-import { parsePeople, taskOfOperations } from '@baton/ledger'
+import { parsePeople, peopleFacts, taskOfOperations, waiverFacts } from '@baton/ledger'
 import { createKeyRing } from '@baton/protocol'
 import { createLogger } from '@baton/runtime'
 import { listApiKeys, listTenants, storeMigrations } from '@baton/store'

@@ -1,10 +1,24 @@
 // Keys change while the log works: under appends and erasures every row of the vault comes under the new keys, nothing is lost,
 // and a key that is still needed cannot be left out unseen.
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { VerifyReport } from '@baton/audit'
-import { createBatchSigner, operationEntry, rotationFacts } from '@baton/ledger'
-import { eventually } from '@baton/testkit'
+import type { TaskTrace, VerifyReport } from '@baton/audit'
+import {
+  createBatchSigner,
+  createCosigner,
+  createNoteSigner,
+  formatVerifierKey,
+  namedBy,
+  operationEntry,
+  parsePeople,
+  rotationFacts,
+  taskOfSettings,
+} from '@baton/ledger'
+import type { VerifierKey } from '@baton/ledger'
+import { PEOPLE as DECIDERS, eventually } from '@baton/testkit'
 import { createAuditFixture, entryOf } from './audit-fixture.ts'
 import { opsUrl, privateKey, publicHalf } from './audit-seals-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
@@ -23,8 +37,12 @@ const idOf = (base64: string): string =>
 const wrapping = { first: '', second: secret(), third: secret() }
 const lookup = { first: '', second: secret(), third: secret() }
 const batch = { second: privateKey() }
+const witness = (name: string) => createCosigner({ name, pkcs8: privateKey() }).key
+const witnesses = { first: witness('witness.example.com'), second: witness('other.example.com') }
+let folder = ''
 
 beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'baton-rotation-'))
   fixture = await createAuditFixture()
   wrapping.first = fixture.wrapping
   lookup.first = fixture.vaultKeys.lookupKey
@@ -34,7 +52,10 @@ beforeAll(async () => {
     await tell(auditor, subjects.slice(at, at + 200))
   }
 })
-afterAll(() => fixture?.close())
+afterAll(async () => {
+  await fixture?.close()
+  await rm(folder, { recursive: true, force: true })
+})
 
 /** One record for each person, some of them with another person beside them. */
 async function tell(to: RunningAuditor, subjects: readonly string[]): Promise<void> {
@@ -94,6 +115,20 @@ async function killedAfterFirstSet(): Promise<void> {
   const doomed = await fixture.startAuditor(env).catch(() => undefined)
   await doomed?.process.exited(10_000)
 }
+
+/** Names these witnesses, none of which anybody asks: nobody seals here. */
+async function policyOf(
+  ...keys: readonly VerifierKey[]
+): Promise<{ BATON_SEAL_POLICY_FILE: string }> {
+  const log = createNoteSigner({ name: 'baton/development/seals', pkcs8: privateKey() })
+  const lines = keys.map((key, at) => `witness w${at} ${formatVerifierKey(key)} http://127.0.0.1:1`)
+  const BATON_SEAL_POLICY_FILE = join(folder, 'policy')
+  const text = [`log ${formatVerifierKey(log.key)}`, ...lines, 'quorum none', ''].join('\n')
+  await writeFile(BATON_SEAL_POLICY_FILE, text)
+  return { BATON_SEAL_POLICY_FILE }
+}
+
+const nameOf = ({ name, keyId }: VerifierKey): string => `${name}+${keyId}`
 
 const FIRST_STEP = () => ({
   BATON_AUDIT_WRAPPING_KEY: `${wrapping.second},${wrapping.first}`,
@@ -180,6 +215,30 @@ test('each change is one record, however often the auditor starts', async () => 
   ])
 })
 
+test('what an auditor begins with is on record once, by public names and digests', async () => {
+  const [settings, ...more] = await settingsTold()
+  expect(more).toEqual([])
+  const named = (code: string) => namedBy(settings ?? [], code)
+  expect(named('PERSON')).toHaveLength(parsePeople(DECIDERS.setting).size)
+  expect(named('BATCH_KEY')).toEqual([createBatchSigner(batch.second).keyId])
+  expect(named('EARLIER_BATCH_KEY')).toEqual([createBatchSigner(fixture.signingKey).keyId])
+  expect(named('WRAPPING_KEY')).toEqual([idOf(wrapping.second)])
+  expect(named('EARLIER_WRAPPING_KEY')).toEqual([idOf(wrapping.first)])
+  expect(named('LOOKUP_KEY')).toEqual([idOf(lookup.second)])
+  expect(named('ALLOWED')).toEqual(['BATON_ALLOW_UNSEALED'])
+})
+
+/** What the auditor said of its settings, in order. */
+async function settingsTold() {
+  const { records } = await auditor.read<TaskTrace>(`/v1/traces/${taskOfSettings('auditor')}`)
+  return records.map(({ body }) => body.operation?.details ?? [])
+}
+
+const rotationsTold = async () =>
+  (await auditor.read<VerifyReport>('/v1/verify')).rotations
+    .filter(({ by }) => by === 'auditor')
+    .map(({ key, from, to }) => [key, from, to])
+
 test('nobody who appends says that a key of the auditor was rotated', async () => {
   const about = {
     event: 'KEY_ROTATED',
@@ -220,8 +279,15 @@ test('the earlier keys can then be taken out, and nothing that they made becomes
     BATON_AUDIT_LOOKUP_KEY: lookup.second,
     BATON_AUDIT_SIGNING_KEY,
     BATON_AUDIT_TRUSTED_KEYS,
+    ...(await policyOf(witnesses.first)),
   })
   expect(await verify(auditor)).toMatchObject(ALONE)
+  // An earlier key that is not held any more is a change of the settings, and none of the key in use.
+  const [, settings = [], ...more] = await settingsTold()
+  expect(more).toEqual([])
+  expect(namedBy(settings, 'EARLIER_WRAPPING_KEY')).toEqual([])
+  expect(namedBy(settings, 'WITNESS_KEY')).toEqual([nameOf(witnesses.first)])
+  expect(await rotationsTold()).toHaveLength(3)
   // Recorded under the first lookup key, said again under the second.
   const [same] = await auditor.client.append([told.get(person(6)) as ReturnType<typeof entryOf>])
   expect(same).toMatchObject({ duplicate: true })
@@ -255,12 +321,14 @@ test('people recorded before names were kept are found until they are seen again
     text: `update vault.subject_key set lookup_key_id = '', sealed_names = null where lookup = any ($1)`,
     values: [refs],
   })
-  await restart({
-    BATON_AUDIT_WRAPPING_KEY: wrapping.second,
-    BATON_AUDIT_LOOKUP_KEY: `${lookup.third},${lookup.second}`,
-    BATON_AUDIT_SIGNING_KEY: batch.second,
-    BATON_AUDIT_TRUSTED_KEYS: publicHalf(fixture.signingKey),
-  })
+  const env = await LAST_STEP()
+  await auditor.process.stop()
+  // With the first record of a change on record, and what follows not.
+  const doomed = await fixture
+    .startAuditor({ ...env, BATON_CRASH_AT: 'auditor.after_append' })
+    .catch(() => undefined)
+  await doomed?.process.exited(10_000)
+  auditor = await fixture.startAuditor(env)
   const [earlier, current] = [idOf(lookup.second), idOf(lookup.third)]
   await eventually(async () => (await under('lookup_key_id'))[earlier] === refs.length, {
     deadlineMs: 30_000,
@@ -275,6 +343,35 @@ test('people recorded before names were kept are found until they are seen again
   await erase(auditor, seen)
   await erase(auditor, unseen)
   expect(await under('lookup_key_id')).toEqual({ [current]: before })
+  expect(await verify(auditor)).toMatchObject(ALONE)
+})
+
+const LAST_STEP = async () => ({
+  BATON_AUDIT_WRAPPING_KEY: wrapping.second,
+  BATON_AUDIT_LOOKUP_KEY: `${lookup.third},${lookup.second}`,
+  BATON_AUDIT_SIGNING_KEY: batch.second,
+  BATON_AUDIT_TRUSTED_KEYS: publicHalf(fixture.signingKey),
+  ...(await policyOf(witnesses.first, witnesses.second)),
+})
+
+test('a killed auditor tells a change that it had begun to tell, once; and a key that comes back is a change too', async () => {
+  const keysOf = ({ first, second }: typeof witnesses) => [nameOf(first), nameOf(second)].toSorted()
+  const changes = [
+    ['lookup', [idOf(lookup.second)], [idOf(lookup.third)]],
+    ['witness', [nameOf(witnesses.first)], keysOf(witnesses)],
+  ]
+  expect((await rotationsTold()).slice(3).toSorted()).toEqual(changes)
+  expect(await settingsTold()).toHaveLength(3)
+  await restart({
+    ...(await LAST_STEP()),
+    BATON_AUDIT_SIGNING_KEY: fixture.signingKey,
+    BATON_AUDIT_TRUSTED_KEYS: publicHalf(batch.second),
+  })
+  const [first, second] = [fixture.signingKey, batch.second].map((key) => [
+    createBatchSigner(key).keyId,
+  ])
+  expect((await rotationsTold()).slice(5)).toEqual([['batch', second, first]])
+  expect(await settingsTold()).toHaveLength(4)
   expect(await verify(auditor)).toMatchObject(ALONE)
 })
 

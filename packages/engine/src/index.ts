@@ -92,13 +92,7 @@ export { createReceiptReconciler, reconcile } from './reconcile-receipts.ts'
 export { createEventShipper } from './record-audit.ts'
 export { createReadingRecorder } from './record-readings.ts'
 export type { Reader, Reading, ReadingRecorder } from './record-readings.ts'
-export {
-  peopleFacts,
-  recordingSettings,
-  recordSettings,
-  signingKeyFacts,
-  waiverFacts,
-} from './record-settings.ts'
+export { recordingSettings, recordSettings, signingKeyFacts } from './record-settings.ts'
 export { recordOperation } from './record-operation.ts'
 export type { DoneOperation } from './record-operation.ts'
 export { createRefusalRecorder } from './record-refusals.ts'

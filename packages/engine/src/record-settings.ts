@@ -1,6 +1,6 @@
 // A process that begins with other people, keys or waivers than the one of its kind before it says so in the audit log.
 import { facts, HANDOFF_KEY, rotationFacts, taskOfSettings } from '@baton/ledger'
-import type { OperationDetail, People } from '@baton/ledger'
+import type { OperationDetail } from '@baton/ledger'
 import type { KeyRing } from '@baton/protocol'
 import { codeOf, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
@@ -67,28 +67,9 @@ export function recordingSettings({ databaseUrl, startedWith, logger }: Recorder
   }
 }
 
-/** Whose decisions count: each key with its person, roles and end. */
-export const peopleFacts = (people: People): readonly OperationDetail[] =>
-  facts(
-    'PERSON',
-    [...people].map(([keyId, { person, roles, untilMs }]) => {
-      const until = untilMs === undefined ? '' : `:${new Date(untilMs).toISOString()}`
-      return `${person}:${[...roles].toSorted().join('+')}:${keyId}${until}`
-    }),
-  )
-
 /** The keys that sign handoffs, by their names; nothing of their secrets. */
 export const signingKeyFacts = ({ keys }: KeyRing): readonly OperationDetail[] =>
   facts(
     'SIGNING_KEY',
     [...keys].map(([id, { status }]) => `${id}:${status}`),
-  )
-
-/** What was allowed by name that is not allowed otherwise. */
-export const waiverFacts = (settings: object): readonly OperationDetail[] =>
-  facts(
-    'ALLOWED',
-    Object.entries(settings).flatMap(([name, value]) =>
-      name.includes('_ALLOW_') && value === true ? [name] : [],
-    ),
   )

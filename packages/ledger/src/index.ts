@@ -23,7 +23,8 @@ export {
   taskOfSettings,
 } from './operation.ts'
 export type { Operation, OperationEvent } from './operation.ts'
-export { HANDOFF_KEY, readKeyRotation, rotationFacts } from './key-rotation.ts'
+export { peopleFacts, waiverFacts } from './settings-facts.ts'
+export { HANDOFF_KEY, namedBy, readKeyRotation, rotationFacts } from './key-rotation.ts'
 export type { KeyRotation, RotatedKey } from './key-rotation.ts'
 export {
   DEFAULT_TENANT,

@@ -7,9 +7,9 @@ import type { RecordBody } from './record.ts'
 export const HANDOFF_KEY = 'handoff'
 
 export interface RotatedKey {
-  /** `handoff`, `batch`, `wrapping` or `lookup`. */
+  /** `handoff`, `batch`, `witness`, `wrapping`, `lookup`, `evidence` or `seal`. */
   readonly key: string
-  /** Names or beginnings of digests; several earlier ones where a ring holds them. */
+  /** Names or beginnings of digests; several where several are in force at once, as witnesses are. */
   readonly from: readonly string[]
   readonly to: readonly string[]
 }
@@ -30,7 +30,7 @@ export const rotationFacts = ({ from, to }: RotatedKey): readonly OperationDetai
 ]
 
 /** What the facts of this code name: a digest where the name itself is none that a record takes. */
-const namedBy = (details: readonly OperationDetail[], code: string): readonly string[] =>
+export const namedBy = (details: readonly OperationDetail[], code: string): readonly string[] =>
   details.flatMap((detail) => (detail.code === code ? [detail.sha256 ?? detail.value ?? ''] : []))
 
 /** Undefined where the record tells of no key. */

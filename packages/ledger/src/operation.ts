@@ -92,8 +92,12 @@ export const fact = (code: string, text: string): OperationDetail =>
     : { code, value: null, sha256: hash('sha256', text) }
 
 /** One fact for each of a few names; of many, their number and the digest of all of them, a line each. */
-export const facts = (code: string, texts: readonly string[]): readonly OperationDetail[] =>
-  texts.length <= FACTS_SINGLY_MAX
+export const facts = (
+  code: string,
+  texts: readonly string[],
+  singlyMax = FACTS_SINGLY_MAX,
+): readonly OperationDetail[] =>
+  texts.length <= singlyMax
     ? texts.map((text) => fact(code, text))
     : [{ code, value: String(texts.length), sha256: hash('sha256', texts.join('\n')) }]
 

@@ -95,9 +95,10 @@ interface Claim {
 
 const claimOf = (entry: unknown): Claim => (entry ?? {}) as Claim
 
-/** Its own keys, which nobody but the auditor knows. */
+/** Its own keys and settings, which nobody but the auditor knows; what it said last of them, it reads from the log. */
 const isOfAuditor = ({ event, operation }: Claim): boolean =>
-  event === 'KEY_ROTATED' && operation?.subject !== HANDOFF_KEY
+  (event === 'KEY_ROTATED' && operation?.subject !== HANDOFF_KEY) ||
+  (event === 'SETTINGS_CHANGED' && operation?.subject === 'auditor')
 
 const MAY_RECORD: Readonly<Record<Appender, (claim: Claim) => boolean>> = {
   service: (claim) => !RESERVED.has(claim.event) && !isOfAuditor(claim),
@@ -108,7 +109,7 @@ const EVENT_RESERVED = new ProblemError({
   status: 403,
   code: 'BATON_AUDIT_EVENT_RESERVED',
   detail: 'this token does not allow to record this event',
-  fix: 'Hold a task, or lift its hold, with `baton audit hold` or PUT /v1/holds/{taskId}; what left a store, only the archiver records; which of its keys follows which, the auditor records itself.',
+  fix: 'Hold a task, or lift its hold, with `baton audit hold` or PUT /v1/holds/{taskId}; what left a store, only the archiver records; its own keys and settings, only the auditor.',
 })
 
 const unsigned = (index: number, fault: DecisionFault) =>

@@ -29,9 +29,12 @@ import type { KeyObject } from 'node:crypto'
 import { createCallers } from './callers.ts'
 import type { Callers } from './callers.ts'
 import { createClockWatch } from './clock-watch.ts'
+import { describeSettings } from './begun-with.ts'
+import type { BegunParts } from './begun-with.ts'
 import { createKeyKeeper } from './key-keeper.ts'
 import { createSchemaWatch } from './schema-watch.ts'
 import { createSealWatch } from './seal-watch.ts'
+import { createSettingsRecorder } from './settings-recorder.ts'
 import type { AUDITOR_SETTINGS } from './settings.ts'
 import { batchKeysOf } from './verification.ts'
 
@@ -147,11 +150,15 @@ export function openCore(dependencies: AuditorDependencies): Core {
     tls: dependencies.tls,
   })
   const batchKeys = batchKeysOf(signer, settings)
-  const keys = keepKeys(dependencies, { vaultDb, vault, signer, batchKeys, batcher })
+  const people = parsePeople(settings.BATON_PEOPLE ?? '')
+  const cold = openColdStore(settings, dependencies.tls)
+  const keys = createKeyKeeper({ vaultDb, vault, metrics, logger })
+  const held = { settings, people, vault, signer, batchKeys, sealKey }
+  const told = recordOwnSettings(logger, { reader, cold, batcher, held })
   const size = createSizeWatch({ db: writer, sizes: metrics.databaseBytes, logger })
   const partitions = partitionsOf(writer, logger)
   /** In the order in which they start. */
-  const inside = [schema, callers, partitions, clock, ...(watch ? [watch] : []), keys, size]
+  const inside = [schema, callers, partitions, clock, ...(watch ? [watch] : []), keys, told, size]
   return {
     ...dependencies,
     writer,
@@ -161,9 +168,9 @@ export function openCore(dependencies: AuditorDependencies): Core {
     signer,
     batchKeys,
     callers,
-    people: parsePeople(settings.BATON_PEOPLE ?? ''),
+    people,
     sealKey,
-    cold: openColdStore(settings, dependencies.tls),
+    cold,
     covered: () => watch?.sizes,
     coveredNow: async () => watch?.look(),
     holdFinder: createHoldFinder(),
@@ -201,32 +208,23 @@ function sealKeyOf({
   })
 }
 
-/** The vault’s keys, and of others those that the auditor is told. */
-function keepKeys(
-  { metrics, logger }: AuditorDependencies,
+function recordOwnSettings(
+  logger: Logger,
   {
-    vaultDb,
-    vault,
-    signer,
-    batchKeys,
+    reader,
+    cold,
     batcher,
-  }: Pick<Core, 'vaultDb' | 'vault' | 'signer' | 'batchKeys' | 'batcher'>,
+    held,
+  }: Pick<Core, 'reader' | 'cold' | 'batcher'> & { readonly held: BegunParts },
 ): Service {
-  const { keyId: current } = signer
-  return createKeyKeeper({
-    vaultDb,
-    vault,
-    others: [{ key: 'batch', current, earlier: earlierOf(batchKeys, signer) }],
+  return createSettingsRecorder({
+    reader,
+    cold,
+    describe: () => describeSettings(held),
     append: (entries) => Promise.all(entries.map((entry) => batcher.add(entry))),
-    metrics,
     logger,
   })
 }
-
-const earlierOf = (
-  batchKeys: ReadonlyMap<string, KeyObject>,
-  { keyId }: BatchSigner,
-): readonly string[] => [...batchKeys.keys()].filter((id) => id !== keyId)
 
 /** Those of the days to come, made at the start and by the hour. */
 function partitionsOf(writer: Pool, logger: Logger): Service {

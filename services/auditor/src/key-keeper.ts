@@ -1,26 +1,14 @@
-// Keys that change while the auditor runs: nothing starts without one that is still needed, the vault comes under the current ones
-// in the background, and each change is on record.
+// Keys that change while the auditor runs: nothing starts without one that is still needed, and the vault comes under the current ones
+// in the background.
 import { createVaultRotation, readVaultProgress, requireVaultKeys } from '@baton/audit'
 import type { Pool, SubjectVault, VaultProgress } from '@baton/audit'
-import { operationEntry, rotationFacts, sameUuid } from '@baton/ledger'
-import type { AuditEntry } from '@baton/ledger'
 import { codeOf, crashPoint, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 
-/** A key in use, and those that it follows. */
-export interface KeyInUse {
-  readonly key: string
-  readonly current: string
-  readonly earlier: readonly string[]
-}
-
 interface KeyKeeperOptions {
   readonly vaultDb: Pool
   readonly vault: SubjectVault
-  /** Keys of others that the auditor sees change. */
-  readonly others: readonly KeyInUse[]
-  readonly append: (entries: readonly AuditEntry[]) => Promise<unknown>
   readonly metrics: Metrics
   readonly logger: Logger
 }
@@ -74,8 +62,6 @@ export function createKeyKeeper(options: KeyKeeperOptions): Service {
     async start() {
       await requireVaultKeys({ db, vault })
       await vault.keepRequestKeys()
-      const entries = changesOf([...ringsOf(vault), ...options.others], new Date().toISOString())
-      if (entries.length > 0) await options.append(entries)
       await count()
       await rounds.start()
     },
@@ -86,25 +72,3 @@ const VAULT_KEYS = ['wrapping', 'lookup'] as const
 
 const leftOf = ({ earlier }: VaultProgress['wrapping']): number =>
   earlier.reduce((sum, { rows }) => sum + rows, 0)
-
-const ringsOf = ({ wrapping, lookups }: SubjectVault): readonly KeyInUse[] => [
-  { key: 'wrapping', current: wrapping.current.id, earlier: wrapping.earlier.map(({ id }) => id) },
-  { key: 'lookup', current: lookups.current.id, earlier: lookups.earlier.map(({ id }) => id) },
-]
-
-/** One for each key that follows another: its id is made of the key, so that a start records it once and later starts nothing. */
-const changesOf = (keys: readonly KeyInUse[], at: string): AuditEntry[] =>
-  keys
-    .filter(({ earlier }) => earlier.length > 0)
-    .map(({ key, current, earlier }) =>
-      operationEntry({
-        event: 'KEY_ROTATED',
-        id: sameUuid(`baton/key-rotated/v1|${key}|${current}`),
-        at,
-        actor: 'auditor',
-        by: 'auditor',
-        subject: key,
-        right: 'settings',
-        details: rotationFacts({ key, from: earlier, to: [current] }),
-      }),
-    )

@@ -1,18 +1,16 @@
 // The gateway process: handoffs over HTTP, on the loopback interface unless told otherwise.
 import {
   openSummariser,
-  peopleFacts,
   readCompression,
   readFanOutBounds,
   readLargeWork,
   recordingSettings,
   safeServers,
   signingKeyFacts,
-  waiverFacts,
 } from '@baton/engine'
 import { readIssuers } from '@baton/http/access-tokens'
 import { createOpsService } from '@baton/http/ops'
-import { facts, parsePeople } from '@baton/ledger'
+import { facts, parsePeople, peopleFacts, waiverFacts } from '@baton/ledger'
 import { prepareSchemas } from '@baton/protocol'
 import { closing } from '@baton/runtime'
 import { runProcess } from '@baton/runtime/process'

@@ -3,16 +3,15 @@ import {
   openAlertWebhooks,
   openSummariser,
   openTransport,
-  peopleFacts,
   readCompression,
   readFanOutBounds,
   readLargeWork,
   recordingSettings,
   safeServers,
   signingKeyFacts,
-  waiverFacts,
 } from '@baton/engine'
 import { createOpsService } from '@baton/http/ops'
+import { peopleFacts, waiverFacts } from '@baton/ledger'
 import { closing } from '@baton/runtime'
 import { runProcess } from '@baton/runtime/process'
 import { createWorker, parsePeople, parseSigningKeys } from '@baton/sdk'

@@ -1,8 +1,16 @@
 // The sender process, for programs in any language: one JSON request per line in, one answer per line out.
 import { createInterface } from 'node:readline'
 import type { Interface } from 'node:readline'
-import { openSummariser, readCompression, readFanOutBounds, readLargeWork } from '@baton/engine'
+import {
+  openSummariser,
+  readCompression,
+  readFanOutBounds,
+  readLargeWork,
+  recordingSettings,
+  signingKeyFacts,
+} from '@baton/engine'
 import { createOpsService } from '@baton/http/ops'
+import { waiverFacts } from '@baton/ledger'
 import { closing } from '@baton/runtime'
 import type { Life, Logger, Service } from '@baton/runtime'
 import { runProcess } from '@baton/runtime/process'
@@ -16,9 +24,13 @@ await runProcess('sender', {
   stdoutIsData: true,
   build({ settings, logger, metrics, life, tls }) {
     const summariser = openSummariser(settings, tls)
+    const { BATON_DATABASE_URL: databaseUrl } = settings
+    const keyRing = parseSigningKeys(settings.BATON_SIGNING_KEYS)
+    const details = [...signingKeyFacts(keyRing), ...waiverFacts(settings)]
+    const startedWith = { process: 'sender', details }
     const sender = createSender({
-      databaseUrl: settings.BATON_DATABASE_URL,
-      keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
+      databaseUrl,
+      keyRing,
       attemptsMax: settings.BATON_ATTEMPTS_MAX,
       fanOuts: readFanOutBounds(settings),
       largeWork: readLargeWork(settings),
@@ -39,6 +51,7 @@ await runProcess('sender', {
     return [
       createOpsService({ settings, life, metrics, logger, tls, ready: sender.ready }),
       closing('sender', () => sender.close()),
+      recordingSettings({ databaseUrl, startedWith, logger }),
       answersTo(process.stdin, { sender, answer, underWayMax, life, logger }),
     ]
   },
