@@ -1,5 +1,5 @@
 // Agents that are called over HTTP: what they are sent, and what each of their answers comes to.
-import { createHmac, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApiKey } from '@baton/gateway'
 import { definePushAgent } from '@baton/sdk'
@@ -7,7 +7,13 @@ import type { OutsideAgent, PushAgentOptions } from '@baton/sdk'
 import { eventually } from '@baton/testkit'
 import { openPipeline } from './pipeline-fixture.ts'
 import type { Pipeline } from './pipeline-fixture.ts'
-import { answerJson, answerStatus, openPushedAgent, pushSecret } from './pushed-agent.ts'
+import {
+  answerJson,
+  answerStatus,
+  isSignedBy,
+  openPushedAgent,
+  pushSecret,
+} from './pushed-agent.ts'
 import type { Pushed, PushedAgent } from './pushed-agent.ts'
 
 const settler = createApiKey({ scopes: 'executions:claim', operator: 'outside' })
@@ -78,14 +84,6 @@ const fenceOf = ({ body }: Pushed) => ({
   handoffId: body.handoffId,
   fencingToken: body.fencingToken,
 })
-
-const isSignedBy = (secret: string, { headers, text }: Pushed): boolean => {
-  const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${text}`
-  const mac = createHmac('sha256', Buffer.from(secret.slice(6), 'base64')).update(signed)
-  return String(headers['webhook-signature'])
-    .split(' ')
-    .includes(`v1,${mac.digest('base64')}`)
-}
 
 describe('what is pushed', () => {
   it('is what a claim would have brought, signed with every secret, within the trace', async () => {

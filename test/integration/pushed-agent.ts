@@ -1,5 +1,5 @@
 // An agent behind an HTTP address, as somebody else would write it: it remembers what it was sent and answers as the test says.
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,6 +9,7 @@ export interface Pushed {
   readonly text: string
   readonly body: {
     readonly handoffId: string
+    readonly taskId: string
     readonly fencingToken: number
     readonly attempt: number
     readonly idempotencyKey: string
@@ -32,6 +33,15 @@ export interface PushedAgent {
 }
 
 export const pushSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
+
+/** As infra/protocols/agents.md tells agents to check it. */
+export function isSignedBy(secret: string, { headers, text }: Pushed): boolean {
+  const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${text}`
+  const mac = createHmac('sha256', Buffer.from(secret.slice(6), 'base64')).update(signed)
+  return String(headers['webhook-signature'])
+    .split(' ')
+    .includes(`v1,${mac.digest('base64')}`)
+}
 
 export const answerJson =
   (body: object, status = 200): Answerer =>
