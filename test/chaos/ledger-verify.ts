@@ -4,6 +4,7 @@ import {
   createPool,
   createSubjectVault,
   readFileAnchor,
+  sealLogKeys,
   scrubPiece,
   verifyChains,
 } from '@baton/audit'
@@ -38,7 +39,7 @@ export async function verifyLog({
   const cold = coldStoreOf(ledger.files.coldFolder)
   const shared = { pool, vault, cold, batchKeys: new Map([[batchKeyId(batchKey), batchKey]]) }
   try {
-    const anchors = [readFileAnchor(ledger.files.anchorFile, sealKey)]
+    const anchors = [readFileAnchor(ledger.files.anchorFile, sealLogKeys(pool, sealKey))]
     const seals = { publicKey: sealKey, anchors }
     const report = await verifyChains({ ...shared, seals, full: true })
     const scrubbed = await scrubAll({ ...shared, sealKey, records: SCRUB_RECORDS })

@@ -8,6 +8,7 @@ import {
   readCoveredSizes,
   readEvidence,
   readFileAnchor,
+  sealLogKeys,
   readTrace,
   verifyChains,
 } from '@baton/audit'
@@ -68,7 +69,7 @@ function refusal(error: unknown): Answer {
 
 async function verify(world: AttackWorld, log: AttackedLog, full: boolean): Promise<Answer> {
   const { batchKeys, sealKey, vault } = world
-  const anchors = [readFileAnchor(log.anchorFile, sealKey)]
+  const anchors = [readFileAnchor(log.anchorFile, sealLogKeys(log.reader, sealKey))]
   const seals = { publicKey: sealKey, anchors }
   const report = await verifyChains({
     pool: log.reader,

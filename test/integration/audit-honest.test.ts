@@ -2,7 +2,13 @@
 // BATON_TEST_HONEST_RUNS=2000 runs a campaign; BATON_TEST_SEED repeats one.
 import { randomUUID } from 'node:crypto'
 import { afterEach, expect, test } from 'vitest'
-import { readCoveredSizes, readFileAnchor, readTrace, verifyChains } from '@baton/audit'
+import {
+  readCoveredSizes,
+  readFileAnchor,
+  readTrace,
+  sealLogKeys,
+  verifyChains,
+} from '@baton/audit'
 import { createBatchSigner } from '@baton/ledger'
 import { eventually, PEOPLE, seededRandom } from '@baton/testkit'
 import { entryOf } from './audit-fixture.ts'
@@ -138,7 +144,7 @@ async function look(): Promise<string[]> {
       return [keyId, publicKey]
     }),
   )
-  const anchors = [readFileAnchor(sealing.anchorFile, sealKey)]
+  const anchors = [readFileAnchor(sealing.anchorFile, sealLogKeys(fixture.reader, sealKey))]
   const report = await verifyChains({
     pool: fixture.reader,
     batchKeys,

@@ -3,15 +3,23 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createFileAnchor, createS3Anchor } from '@baton/audit'
+import { createFileAnchor, loadS3Anchor } from '@baton/audit'
 import type { Anchor, AnchoredCheckpoint } from '@baton/audit'
-import { createNoteSigner, encodeUtf8, formatCheckpoint, hashLeaf, signNote } from '@baton/ledger'
+import {
+  createNoteSigner,
+  encodeUtf8,
+  formatCheckpoint,
+  hashLeaf,
+  signNote,
+  singleSealKey,
+} from '@baton/ledger'
 import { startFakeS3 } from '@baton/testkit'
 import type { FakeS3 } from '@baton/testkit'
 import { privateKey } from './audit-seals-fixture.ts'
 
 const ORIGIN = 'example.com/seals'
 const signer = createNoteSigner({ name: ORIGIN, pkcs8: privateKey() })
+const log = async () => ({ origin: ORIGIN, keys: singleSealKey(signer.key.publicKey) })
 const stranger = createNoteSigner({ name: ORIGIN, pkcs8: privateKey() })
 
 const checkpointOf = (size: number, content = 'ours', by = signer): AnchoredCheckpoint => {
@@ -37,15 +45,14 @@ afterAll(async () => {
 let made = 0
 const file = () => join(folder, `anchor-${(made += 1)}.jsonl`)
 const bucket = () =>
-  createS3Anchor({
+  loadS3Anchor({
     bucket: `bucket-${(made += 1)}`,
     region: 'eu-central-1',
     endpoint: s3.url,
     lockDays: 400,
-    key: signer.key,
-  })
+  }).then((open) => open(log))
 const KINDS: readonly (readonly [string, () => Promise<Anchor>])[] = [
-  ['a file', async () => createFileAnchor(file(), signer.key)],
+  ['a file', async () => createFileAnchor(file(), log)],
   ['a bucket with Object Lock', bucket],
 ]
 
@@ -71,7 +78,7 @@ describe.each(KINDS)('%s', (_, open) => {
 test('a file that was emptied or lost is not begun anew, unless nothing is said to have been kept', async () => {
   const path = file()
   let kept = 0
-  const anchor = createFileAnchor(path, signer.key, () => kept)
+  const anchor = createFileAnchor(path, log, () => kept)
   await anchor.publish(checkpointOf(4))
   kept = 4
   await writeFile(path, '')
@@ -85,7 +92,7 @@ test('a file that was emptied or lost is not begun anew, unless nothing is said 
 
 test('a line that a crash cut off is passed over, and another key’s checkpoint is named', async () => {
   const path = file()
-  const anchor = createFileAnchor(path, signer.key)
+  const anchor = createFileAnchor(path, log)
   await anchor.publish(checkpointOf(1))
   await appendFile(path, '{"at":"2026-11-20T10:0')
   expect(await anchor.latest()).toMatchObject({ size: 1 })
@@ -106,13 +113,13 @@ test('objects in a bucket are locked for as long as was asked', async () => {
 })
 
 test('an anchor that does not answer is a transient error', async () => {
-  const away = await createS3Anchor({
+  const open = await loadS3Anchor({
     bucket: 'away',
     region: 'eu-central-1',
     endpoint: 'http://127.0.0.1:1',
     lockDays: 1,
-    key: signer.key,
   })
+  const away = open(log)
   await expect(away.publish(checkpointOf(1))).rejects.toMatchObject({
     code: 'BATON_ANCHOR_UNAVAILABLE',
   })

@@ -3,7 +3,7 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readCoveredSizes, readFileAnchor, verifyChains } from '@baton/audit'
+import { readCoveredSizes, readFileAnchor, sealLogKeys, verifyChains } from '@baton/audit'
 import type { VerifyReport } from '@baton/audit'
 import { batchKeyId, createBatchSigner, shardOf } from '@baton/ledger'
 import type { People } from '@baton/ledger'
@@ -65,7 +65,7 @@ export async function createSealing(fixture: AuditFixture): Promise<Sealing> {
   const sealing = createBatchSigner(sealKey).publicKey
   const batchKeys = new Map([[batchKeyId(batch), batch]])
   const running: ServiceProcess[] = []
-  const anchor = readFileAnchor(files.anchor, sealing)
+  const anchor = readFileAnchor(files.anchor, sealLogKeys(fixture.reader, sealing))
   const verify: Sealing['verify'] = (options = {}) => {
     const { whenAsked, people } = { people: PEOPLE.people, ...options }
     const latest = async () => {

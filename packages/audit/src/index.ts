@@ -48,8 +48,11 @@ export type {
   AnchorOutcome,
   AnchoredCheckpoint,
   AnchoredHead,
+  AnchoredLog,
 } from './seals/anchors/anchor.ts'
 export { createFileAnchor, readFileAnchor } from './seals/anchors/file-anchor.ts'
+export { readSealKeys, sealLogKeys } from './seals/read-seal-keys.ts'
+export type { SealLogKeys } from './seals/read-seal-keys.ts'
 export { createWitnessAnchor, readWitnessUrls } from './seals/anchors/witness-anchor.ts'
 export type { Comparison, SealTrust } from './verify/ask-outside.ts'
 export { openSealTrust, requireSealTrust } from './seals/anchors/open-anchors.ts'
@@ -69,7 +72,7 @@ export type { TiledLog } from './seals/tiles.ts'
 export { extendTaskMap } from './seals/extend-task-map.ts'
 export type { ExtendedTaskMap } from './seals/extend-task-map.ts'
 export { isTaskMapWhole, pruneTaskMap, readTaskMapNodes } from './seals/task-map.ts'
-export { createS3Anchor } from './seals/anchors/s3-anchor.ts'
+export { loadS3Anchor } from './seals/anchors/s3-anchor.ts'
 export { isSettled, readEvidence } from './read/read-evidence.ts'
 export type { HeldTaskReceipt, TaskEvidence } from './read/read-evidence.ts'
 export { extendTreeHashes } from './seals/tree-reader.ts'

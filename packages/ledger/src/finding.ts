@@ -160,6 +160,11 @@ export const FINDING_RULES = {
   SEAL_LOG: altered('seals', 'the copies of the seals were changed'),
   /** A checkpoint has no signature of the sealer. */
   SEAL_SIGNATURE: altered('seals', 'somebody other than the sealer wrote this seal'),
+  /** A key signed that had been handed over, or somebody handed the log over who could not. */
+  SEAL_KEY: altered(
+    'seals',
+    'a key of the seal log signed beyond its hand-over, or was handed over without both keys: somebody has a key who should not, and seals behind the last hand-over that holds are a fork',
+  ),
   /** The database knows, or the sealer knows, of seals that the database does not have. */
   SEAL_GONE: altered(
     'seals',

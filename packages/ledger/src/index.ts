@@ -146,8 +146,17 @@ export {
 } from './tlog/tile.ts'
 export type { Tile } from './tlog/tile.ts'
 export { tileHashReader } from './tlog/tile-reader.ts'
-export { formatSealEntry, readSealEntry, sealFault } from './seal-entry.ts'
+export { formatSealEntry, HANDOVERS_MAX, readSealEntry, sealFault } from './seal-entry.ts'
 export type { SealedChain, SealedTasks, SealEntry } from './seal-entry.ts'
+export {
+  HANDOVER_FAULTS,
+  openSealNote,
+  resolveSealKeys,
+  sealKeysOf,
+  singleSealKey,
+} from './seal-keys.ts'
+export type { HandoverEvidence, HandoverFault, ProvenHandover, SealKeys } from './seal-keys.ts'
+export { signHandover } from './handover.ts'
 export {
   changeTaskMap,
   EMPTY_TASK_MAP,

@@ -28,15 +28,30 @@ export interface SealedTasks {
   readonly begins?: readonly number[]
 }
 
-/** Version 1 has no `tasks`. */
+/** From which key to which the seal log was handed, in the last entry whose checkpoints the key of before signs. */
+export interface Handover {
+  /** Verifier keys under the name of the seal log. */
+  readonly from: string
+  readonly to: string
+  /** The new key's signature over `handoverStatement`, in base64. */
+  readonly proof: string
+}
+
+/** Version 1 has no `tasks`, version 2 has them, and version 3 follows a hand-over or is one. */
 export interface SealEntry {
-  readonly v: 1 | 2
+  readonly v: 1 | 2 | 3
   /** When it was sealed, as `formatInstant` writes it. */
   readonly at: string
   /** Every chain there is, sorted by origin. */
   readonly chains: readonly SealedChain[]
   readonly tasks?: SealedTasks
+  /** Where in the log its hand-overs stand, this entry's own included: nobody has to search for one. Left out while there was none. */
+  readonly handovers?: readonly number[]
+  readonly handover?: Handover
 }
+
+/** Each is named by every entry behind it: as many as a key that is changed every month has in ten years. */
+export const HANDOVERS_MAX = 120
 
 /** Why one seal cannot follow another. */
 export type SealFault =
@@ -46,6 +61,7 @@ export type SealFault =
   | 'ROOT_CHANGED'
   | 'TASKS_MISSING'
   | 'TASKS_SHRANK'
+  | 'HANDOVERS_CHANGED'
 
 /** The canonical bytes of an entry. Throws BATON_NOTE_INVALID when it is not one. */
 export function formatSealEntry(entry: SealEntry): Uint8Array {
@@ -72,16 +88,42 @@ const hasMembers = (value: unknown, names: string): value is Readonly<Record<str
   typeof value === 'object' && value !== null && Object.keys(value).sort().join() === names
 
 function isSealEntry(value: unknown): value is SealEntry {
-  const isFirst = hasMembers(value, 'at,chains,v') && value['v'] === 1
-  const isSecond = hasMembers(value, 'at,chains,tasks,v') && value['v'] === 2
-  if (!isFirst && !isSecond) return false
+  if (!hasVersion(value)) return false
   const { at, chains } = value
   if (typeof at !== 'string' || parseInstant(at) === undefined) return false
   if (!Array.isArray(chains) || chains.length === 0 || !chains.every(isSealedChain)) return false
-  if (isSecond && !areSealedTasks(value['tasks'], { at, chains })) return false
+  if ('tasks' in value && !areSealedTasks(value['tasks'], { at, chains })) return false
+  if ('handovers' in value && !arePlaces(value['handovers'])) return false
+  if ('handover' in value && !isHandover(value['handover'])) return false
   return chains.every(
     (chain, index) => index === 0 || (chains[index - 1] as SealedChain).origin < chain.origin,
   )
+}
+
+/** By their members: there is one version for each set of them. */
+function hasVersion(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (hasMembers(value, 'at,chains,v')) return value['v'] === 1
+  if (hasMembers(value, 'at,chains,tasks,v')) return value['v'] === 2
+  const isThird =
+    hasMembers(value, 'at,chains,handovers,v') ||
+    hasMembers(value, 'at,chains,handovers,tasks,v') ||
+    hasMembers(value, 'at,chains,handover,handovers,v') ||
+    hasMembers(value, 'at,chains,handover,handovers,tasks,v')
+  return isThird && value['v'] === 3
+}
+
+/** Before the first entry there is no key that could hand anything over. */
+const arePlaces = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.length <= HANDOVERS_MAX &&
+  value.every((place, at) => isCount(place) && place > (at === 0 ? 0 : (value[at - 1] as number)))
+
+function isHandover(value: unknown): value is Handover {
+  if (!hasMembers(value, 'from,proof,to')) return false
+  const { from, to, proof } = value
+  if (typeof from !== 'string' || typeof to !== 'string') return false
+  return typeof proof === 'string' && fromBase64(proof)?.length === 64
 }
 
 function isSealedChain(value: unknown): value is SealedChain {
@@ -130,7 +172,14 @@ export function sealFault(previous: SealEntry, next: SealEntry): SealFault | und
     if (after.size < before.size) return 'CHAIN_SHRANK'
     if (after.size === before.size && after.root !== before.root) return 'ROOT_CHANGED'
   }
-  return tasksFault(previous.tasks, next.tasks)
+  return tasksFault(previous.tasks, next.tasks) ?? handoversFault(previous, next)
+}
+
+/** Those of before stay named, and a hand-over adds itself. */
+function handoversFault({ handovers: before = [] }: SealEntry, next: SealEntry) {
+  const { handovers = [], handover } = next
+  const kept = handover === undefined ? handovers : handovers.slice(0, -1)
+  return String(kept) === String(before) ? undefined : 'HANDOVERS_CHANGED'
 }
 
 function tasksFault(before: SealedTasks | undefined, after: SealedTasks | undefined) {

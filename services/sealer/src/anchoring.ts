@@ -94,6 +94,9 @@ async function ask(
     if (outcome.kind === 'kept') compareClocks(anchor.name, outcome.atSeconds ?? null, logger)
     return outcome
   } catch (error) {
+    if (codeOf(error) === 'BATON_SEAL_FORKED') {
+      return { kind: 'conflict', message: (error as Error).message }
+    }
     logger.warn({ event: 'seal.anchor_failed', anchor: anchor.name, code: codeOf(error), error })
     return undefined
   }

@@ -19,9 +19,7 @@ const seal = (): Promise<never> =>
   runProcess('sealer', {
     settings: SEALER_SETTINGS,
     async build({ settings, logger, metrics, life, tls }) {
-      const { verifierKey: key, ...parts } = await openParts(settings, { tls, metrics })
-      // For the settings of witnesses, and for policies.
-      logger.info({ event: 'seal.log', key })
+      const parts = await openParts(settings, { tls, metrics })
       const sealer = createSealer({
         ...parts,
         everyMs: settings.BATON_SEAL_EVERY_MS,

@@ -3,38 +3,34 @@ import { readFile } from 'node:fs/promises'
 import {
   createFileAnchor,
   createPool,
-  createS3Anchor,
   createWitnessAnchor,
+  loadS3Anchor,
   readHeads,
   readWitnessUrls,
 } from '@baton/audit'
-import type { Anchor, Pool } from '@baton/audit'
+import type { Anchor, AnchoredLog, Pool } from '@baton/audit'
 import {
   batchKeyId,
   createNoteSigner,
   EMPTY_ROOT,
   formatCheckpoint,
-  formatVerifierKey,
   readBatchPublicKey,
   sealLogOrigin,
   signNote,
 } from '@baton/ledger'
-import type { NoteSigner } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
 import type { Settings, Tls } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
+import { readSealingKeys } from './seal-ring.ts'
 import type { SealerOptions } from './sealer.ts'
 import type { SEALER_SETTINGS } from './settings.ts'
 
 export type SealerSettings = Settings<typeof SEALER_SETTINGS>
 
-export interface SealerParts extends Pick<
+export type SealerParts = Pick<
   SealerOptions,
-  'pool' | 'statePath' | 'signingKey' | 'batchKeys' | 'anchors' | 'policy'
-> {
-  /** The seal log as witnesses and policies name it: a C2SP verifier key. */
-  readonly verifierKey: string
-}
+  'pool' | 'statePath' | 'origin' | 'signingKeys' | 'batchKeys' | 'anchors' | 'policy'
+>
 
 const STATEMENT_MS = 60_000
 
@@ -50,15 +46,14 @@ export async function openParts(
     statementMs: STATEMENT_MS,
     ...(metrics && { gauges: metrics.poolConnections }),
   })
-  const signingKey = settings.BATON_SEAL_SIGNING_KEY
-  const signer = await sealLogSigner(pool, signingKey)
+  const origin = await readSealLogOrigin(pool)
   return {
     pool,
     statePath: settings.BATON_SEALER_STATE_FILE,
-    signingKey,
+    origin,
+    signingKeys: readSealingKeys(settings.BATON_SEAL_SIGNING_KEY, origin),
     batchKeys: trustedKeys(settings),
-    verifierKey: formatVerifierKey(signer.key),
-    ...(await readAnchors(settings, { signer, tls })),
+    ...(await readAnchors(settings, { origin, tls })),
   }
 }
 
@@ -68,40 +63,40 @@ function trustedKeys(settings: SealerSettings): SealerOptions['batchKeys'] {
 }
 
 /** The seal log is named after the chains, which the database was made with. */
-async function sealLogSigner(pool: Pool, pkcs8: string): Promise<NoteSigner> {
+async function readSealLogOrigin(pool: Pool): Promise<string> {
   const origin = (await readHeads(pool))[0]?.origin
-  if (origin !== undefined) return createNoteSigner({ name: sealLogOrigin(origin), pkcs8 })
+  if (origin !== undefined) return sealLogOrigin(origin)
   throw permanent('BATON_AUDIT_CHAINS_MISSING', 'the audit database holds no chain', {
     fix: 'Run `baton migrate`; if chains existed before, treat this as tampering.',
   })
 }
 
-function emptyNote(signer: NoteSigner): string {
-  const origin = signer.key.name
+function emptyNote(origin: string, pkcs8: string): string {
+  const signer = createNoteSigner({ name: origin, pkcs8 })
   return signNote(formatCheckpoint({ origin, size: 0, root: EMPTY_ROOT }), [signer])
 }
 
 async function readAnchors(
   settings: SealerSettings,
-  { signer, tls }: { readonly signer: NoteSigner; readonly tls: Tls },
+  { origin, tls }: { readonly origin: string; readonly tls: Tls },
 ): Promise<Pick<SealerOptions, 'anchors' | 'policy'>> {
   const { BATON_SEAL_ANCHOR_FILE: anchorFile, BATON_SEAL_POLICY_FILE: policyFile } = settings
   const { policy, witnesses } =
     policyFile === undefined
       ? { policy: undefined, witnesses: [] }
       : readWitnessUrls(await readFile(policyFile))
-  const buckets = await readBuckets(settings, { signer, tls })
+  const buckets = await readBuckets(settings, tls)
   if (anchorFile === undefined && buckets.length + witnesses.length === 0) throw anchorless()
-  const anchors: SealerOptions['anchors'] = (anchored): readonly Anchor[] => {
-    const sizeOf = (name: string) => () => anchored()[name]?.size ?? 0
+  const anchors: SealerOptions['anchors'] = (known): readonly Anchor[] => {
+    const log: AnchoredLog = async () => ({ origin, keys: known.ring().keys })
+    const sizeOf = (name: string) => () => known.anchored()[name]?.size ?? 0
     return [
-      ...(anchorFile === undefined
-        ? []
-        : [createFileAnchor(anchorFile, signer.key, sizeOf('file'))]),
-      ...buckets,
+      ...(anchorFile === undefined ? [] : [createFileAnchor(anchorFile, log, sizeOf('file'))]),
+      ...buckets.map((open) => open(log)),
       ...witnesses.map(({ key, url }) => {
         const knownSize = sizeOf(`witness ${key.name}`)
-        return createWitnessAnchor({ url, key, emptyNote: emptyNote(signer), knownSize, tls })
+        const asking = () => emptyNote(origin, known.ring().current.pkcs8)
+        return createWitnessAnchor({ url, key, emptyNote: asking, knownSize, tls })
       }),
     ]
   }
@@ -110,13 +105,13 @@ async function readAnchors(
 
 async function readBuckets(
   settings: SealerSettings,
-  { signer: { key }, tls }: { readonly signer: NoteSigner; readonly tls: Tls },
-): Promise<readonly Anchor[]> {
+  tls: Tls,
+): Promise<readonly ((log: AnchoredLog) => Anchor)[]> {
   const bucket = settings.BATON_SEAL_S3_BUCKET
   if (bucket === undefined) return []
   const { BATON_SEAL_S3_REGION: region, BATON_SEAL_S3_ENDPOINT: endpoint } = settings
   const lockDays = settings.BATON_SEAL_S3_LOCK_DAYS
-  return [await createS3Anchor({ bucket, region, endpoint, lockDays, key, tls })]
+  return [await loadS3Anchor({ bucket, region, endpoint, lockDays, tls })]
 }
 
 const anchorless = () =>

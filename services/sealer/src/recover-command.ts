@@ -1,7 +1,6 @@
 // `recover`: what a person starts when the state file is gone, and reads to the end before the sealer starts again.
 import { openColdStore } from '@baton/audit'
 import type { Finding } from '@baton/ledger'
-import { createBatchSigner } from '@baton/ledger'
 import { codeOf, describeStartFailure, readTls } from '@baton/runtime'
 import type { BatonError, Logger } from '@baton/runtime'
 import { openParts } from './parts.ts'
@@ -29,17 +28,10 @@ export async function recoverByCommand(
   { logger, json, write }: CommandParts,
 ): Promise<number> {
   const tls = readTls(settings)
-  const { anchors, verifierKey: _, ...parts } = await openParts(settings, { tls })
-  const sealKey = createBatchSigner(parts.signingKey).publicKey
+  const parts = await openParts(settings, { tls })
   const cold = openColdStore(settings, tls)
   try {
-    const recovery = await recoverState({
-      ...parts,
-      anchors: anchors(() => ({})),
-      sealKey,
-      cold,
-      logger,
-    })
+    const recovery = await recoverState({ ...parts, cold, logger })
     const words =
       recovery.kind === 'refused'
         ? refusalLines(recovery.findings)

@@ -1,13 +1,22 @@
 // A lost state file, made anew: only from what an anchor outside vouches for, and only where every record still fits.
 import { open, stat } from 'node:fs/promises'
-import { inSnapshot, readArchivePositions, readSealedLog } from '@baton/audit'
+import {
+  inSnapshot,
+  readArchivePositions,
+  readLastSeal,
+  readSeal,
+  readSealedLog,
+} from '@baton/audit'
 import type { Anchor, AnchoredHead, ColdStore, Pool, SealedLog } from '@baton/audit'
-import { readSealEntry, toBase64 } from '@baton/ledger'
+import { createBatchSigner, readSealEntry, toBase64 } from '@baton/ledger'
 import type { Finding, Policy, SealEntry } from '@baton/ledger'
 import { kindOf, permanent, transient } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import type { KeyObject } from 'node:crypto'
 import { anchorSeal } from './anchoring.ts'
+import { ringOf } from './seal-ring.ts'
+import type { SealingKey } from './seal-ring.ts'
+import type { SealerOptions } from './sealer.ts'
 import { sealedPart, signChains } from './sign-seal.ts'
 import { writeState } from './state-file.ts'
 import type { SealerState } from './state-file.ts'
@@ -16,11 +25,10 @@ export interface RecoverOptions {
   /** Connected as audit_sealer. */
   readonly pool: Pool
   readonly statePath: string
-  readonly signingKey: string
-  /** The public half of the signing key. */
-  readonly sealKey: KeyObject
+  readonly origin: string
+  readonly signingKeys: readonly SealingKey[]
   readonly batchKeys: ReadonlyMap<string, KeyObject>
-  readonly anchors: readonly Anchor[]
+  readonly anchors: SealerOptions['anchors']
   readonly policy: Policy | undefined
   /** Where records stand that were dropped from the database. */
   readonly cold: ColdStore | undefined
@@ -56,16 +64,19 @@ export type Recovery =
  * seal, none contradicts, the newest checkpoint is signed with the sealer's key, and each sealed
  * record hashes to the signed roots. Witnesses are shown that it extends what they cosigned. What
  * was recovered stays in a file beside the state. Throws BATON_SEALER_STATE_PRESENT,
- * BATON_SEALER_UNVOUCHED and BATON_ANCHOR_UNAVAILABLE.
+ * BATON_SEAL_KEY_NOT_IN_FORCE, BATON_SEALER_UNVOUCHED and BATON_ANCHOR_UNAVAILABLE.
  */
 export async function recoverState(options: RecoverOptions): Promise<Recovery> {
-  const { pool, statePath, anchors, policy, logger } = options
+  const { pool, statePath, origin, signingKeys, policy, logger } = options
   if (await exists(statePath)) throw present(statePath)
   if (options.cold === undefined) await requireHotLog(pool)
+  const claimed = await readClaimed(pool)
+  const ring = ringOf(signingKeys, origin, claimed)
+  const anchors = options.anchors({ anchored: () => ({}), ring: () => ring })
   const heads = await askAll(anchors)
   const log = await inSnapshot(pool, (snapshot) =>
     readSealedLog(snapshot, {
-      trust: { publicKey: options.sealKey, anchors: heads.map(answered) },
+      trust: { publicKey: publicKeyOf(ring.current), anchors: heads.map(answered) },
       batchKeys: options.batchKeys,
       cold: options.cold,
     }),
@@ -74,7 +85,7 @@ export async function recoverState(options: RecoverOptions): Promise<Recovery> {
   const vouchedBy = heads.flatMap(({ name, head }) => (head?.size ? [voucherOf(name, head)] : []))
   const entry = log.last && readSealEntry(log.last.body)
   if (entry === undefined || vouchedBy.length === 0) throw unvouched(log.tree.size)
-  const state = stateOf(log, entry, options.signingKey)
+  const state = stateOf(log, entry, ring.current.pkcs8)
   const shown = await anchorSeal(state, { pool, anchors, policy, logger })
   if (shown.conflict !== undefined) return refused([conflict(state, shown.conflict)], logger)
   const away = anchors.find(({ name }) => shown.anchored[name] === undefined)
@@ -121,8 +132,27 @@ function stateOf(log: SealedLog, { at, tasks }: SealEntry, signingKey: string): 
     anchored: {},
     // The map is made anew, and until then seals commit to the one of before.
     tasks: tasks && { sealed: tasks, chains: undefined },
+    handovers: log.keys.handovers.map((handover) => handover.entry),
   }
 }
+
+/** What the database says of the keys: good for asking anchors, and judged with everything else that it says. */
+async function readClaimed(
+  pool: Pool,
+): Promise<Pick<SealerState, 'seal' | 'handovers'> | undefined> {
+  const last = await readLastSeal(pool)
+  const entry = last && readSealEntry(last.body)
+  if (last === undefined || entry === undefined) return undefined
+  const handovers: SealEntry[] = []
+  for (const seq of entry.handovers ?? []) {
+    const row = await readSeal(pool, seq)
+    const handover = row && readSealEntry(row.body)
+    if (handover !== undefined) handovers.push(handover)
+  }
+  return { seal: { ...last, at: entry.at, chains: [] }, handovers }
+}
+
+const publicKeyOf = ({ pkcs8 }: SealingKey): KeyObject => createBatchSigner(pkcs8).publicKey
 
 function describe(
   log: SealedLog,

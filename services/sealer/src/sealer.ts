@@ -1,7 +1,8 @@
 // Seals what the chains gained, once a second; signs nothing that does not extend what it signed before.
 import { createLogClock, inSnapshot, readDatabaseClock, storeSeal } from '@baton/audit'
 import type { Anchor, ColdStore, Pool } from '@baton/audit'
-import type { Finding, Policy } from '@baton/ledger'
+import { formatVerifierKey, readSealEntry, SIGNATURE_TYPES, verifierKey } from '@baton/ledger'
+import type { Finding, Policy, SealEntry } from '@baton/ledger'
 import { codeOf, crashPoint, every, kindOf } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
@@ -9,6 +10,8 @@ import type { KeyObject } from 'node:crypto'
 import { createAnchoring } from './anchoring.ts'
 import { checkChains } from './check-chains.ts'
 import type { CheckedChains } from './check-chains.ts'
+import { ringOf } from './seal-ring.ts'
+import type { SealingKey, SealRing } from './seal-ring.ts'
 import { signSeal } from './sign-seal.ts'
 import { checkStartPatiently } from './start-checks.ts'
 import { readState, writeState } from './state-file.ts'
@@ -19,10 +22,13 @@ export interface SealerOptions {
   /** Connected as audit_sealer. */
   readonly pool: Pool
   readonly statePath: string
-  readonly signingKey: string
+  /** Of the seal log. */
+  readonly origin: string
+  /** Those of the settings: the first one is to sign. */
+  readonly signingKeys: readonly SealingKey[]
   readonly batchKeys: ReadonlyMap<string, KeyObject>
   /** Made when the state is known: a witness is asked from the size that it acknowledged. */
-  readonly anchors: (anchored: () => SealerState['anchored']) => readonly Anchor[]
+  readonly anchors: (known: KnownToAnchors) => readonly Anchor[]
   readonly policy: Policy | undefined
   /** Whether anchors may have forgotten what they had kept. */
   readonly isAnchorFirstStart: boolean
@@ -35,6 +41,12 @@ export interface SealerOptions {
   readonly cold: ColdStore | undefined
   readonly metrics: Metrics
   readonly logger: Logger
+}
+
+/** What anchors are told, as it is when they are asked. */
+export interface KnownToAnchors {
+  anchored(): SealerState['anchored']
+  ring(): SealRing
 }
 
 /** Records of one chain in one round: a long catch-up is saved on its way. */
@@ -50,7 +62,10 @@ export interface Sealer extends Service {
 export function createSealer(options: SealerOptions): Sealer {
   const { pool, batchKeys, everyMs, metrics, logger } = options
   const log = createSealLog(options)
-  const anchors = options.anchors(() => log.state?.anchored ?? {})
+  const anchors = options.anchors({
+    anchored: () => log.state?.anchored ?? {},
+    ring: () => log.ring,
+  })
   const anchoring = createAnchoring({ ...options, anchors })
   const phase = createPhase(options, () => log.state?.seal.seq ?? null)
   const taskMap = createTaskMapKeeper(options, {
@@ -70,11 +85,25 @@ export function createSealer(options: SealerOptions): Sealer {
     if (checked.findings.length > 0) return phase.halt(checked.findings)
     const { coming = log.state?.tasks } = taskMap
     const isUpToDate = !checked.grew && coming === log.state?.tasks
-    if (isUpToDate && log.idleMs < options.heartbeatMs) return
+    if (isUpToDate && !log.isHandingOver && log.idleMs < options.heartbeatMs) return
     await log.sign(checked.chains, coming)
     await publish()
+    sayHandover()
     metrics.sealsTotal.inc()
     crashPoint('sealer.after_publish')
+  }
+
+  function sayHandover(): void {
+    const { handover } = newestEntry(log.state) ?? {}
+    if (handover === undefined) return
+    logger.warn({
+      event: 'seal.key_handed_over',
+      seal: log.state?.seal.seq,
+      from: handover.from,
+      to: handover.to,
+    })
+    // Both keys stand in it: whoever is outside sees it like every seal, and at once.
+    showAnchors()
   }
 
   function showAnchors(): void {
@@ -117,6 +146,7 @@ export function createSealer(options: SealerOptions): Sealer {
     },
     async start() {
       await log.open()
+      sayKeys(log.ring, options)
       await checkStartPatiently(log.state, { pool, anchors, logger })
       await publish()
       if (phase.isHalted) return
@@ -127,6 +157,16 @@ export function createSealer(options: SealerOptions): Sealer {
     stop: () => (stopped ??= sealTheRest()),
   }
 }
+
+/** For the settings of witnesses, and for policies. */
+function sayKeys({ current, next }: SealRing, { origin, logger }: SealerOptions): void {
+  const keyOf = ({ publicKey }: SealingKey) =>
+    formatVerifierKey(verifierKey(origin, SIGNATURE_TYPES.ed25519, publicKey))
+  logger.info({ event: 'seal.log', key: keyOf(current), ...(next && { next: keyOf(next) }) })
+}
+
+const newestEntry = (state: SealerState | undefined): SealEntry | undefined =>
+  state && readSealEntry(state.seal.body)
 
 /** Begins once, and ends for good with the first finding. */
 function createPhase(options: SealerOptions, newestSeq: () => number | null) {
@@ -160,9 +200,11 @@ function report(findings: readonly Finding[], { metrics, logger }: SealerOptions
 const OTHER_ENTRY = 'another entry stands in its place in the database'
 
 /** The seal log as this sealer signs it: on its own disk first, then in the database. */
-function createSealLog({ pool, statePath, signingKey, isAnchorFirstStart }: SealerOptions) {
+function createSealLog(options: SealerOptions) {
+  const { pool, statePath, origin, signingKeys, isAnchorFirstStart } = options
   const clock = createLogClock({ ask: () => readDatabaseClock(pool) })
   let state: SealerState | undefined
+  let ring = ringOf(signingKeys, origin, undefined)
   /** What the database is known to have: no seal follows one that it may lack. */
   let publishedSeq: number | undefined
   let signedAt = Number.NEGATIVE_INFINITY
@@ -172,6 +214,13 @@ function createSealLog({ pool, statePath, signingKey, isAnchorFirstStart }: Seal
     get state() {
       return state
     },
+    get ring() {
+      return ring
+    },
+    /** Whether the next seal hands over, or is the first one behind a hand-over: neither waits until something grows. */
+    get isHandingOver() {
+      return ring.next !== undefined || newestEntry(state)?.handover !== undefined
+    },
     /** Since the newest seal was signed by this process. */
     get idleMs() {
       return performance.now() - signedAt
@@ -179,14 +228,16 @@ function createSealLog({ pool, statePath, signingKey, isAnchorFirstStart }: Seal
     async open(): Promise<void> {
       const stored = await readState(statePath)
       state = stored && isAnchorFirstStart ? { ...stored, anchored: {} } : stored
+      ring = ringOf(signingKeys, origin, state)
     },
     async sign(chains: CheckedChains['chains'], tasks: SealerState['tasks']): Promise<void> {
       await clock.compare()
       const nowMicros = clock.nowMicros()
-      const next = signSeal(chains, { signingKey, nowMicros, previous: state, tasks })
+      const next = signSeal(chains, { ring, nowMicros, previous: state, tasks })
       crashPoint('sealer.before_state')
       await writeState(statePath, next)
       state = next
+      ring = ringOf(signingKeys, origin, state)
       signedAt = performance.now()
     },
     /** Gives the database the newest seal if it may lack it; false where another entry stands in its place. */

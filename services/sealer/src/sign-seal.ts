@@ -13,11 +13,13 @@ import {
   readSealEntry,
   sealFault,
   sealLogOrigin,
+  signHandover,
   signNote,
   toBase64,
 } from '@baton/ledger'
-import type { ChainStart, CompactRange, SealedTasks, SealEntry } from '@baton/ledger'
+import type { ChainStart, CompactRange, NoteSigner, SealedTasks, SealEntry } from '@baton/ledger'
 import { defect } from '@baton/runtime'
+import type { SealRing } from './seal-ring.ts'
 import type { SealedPart, SealerState, TaskMapState } from './state-file.ts'
 
 /** A chain as it may be sealed now. */
@@ -28,8 +30,7 @@ export interface CheckedChain {
 }
 
 interface SignOptions {
-  /** The sealer's own key: PKCS #8 DER in base64. */
-  readonly signingKey: string
+  readonly ring: Pick<SealRing, 'current' | 'next'>
   readonly nowMicros: number
   readonly previous: SealerState | undefined
   /** The map of tasks that the seal commits to; undefined before there is one. */
@@ -43,11 +44,13 @@ function signCheckpoint(signingKey: string, origin: string, tree: CompactRange):
 }
 
 /**
- * The state after one more seal. Every chain is in it, grown or not. Throws BATON_SEAL_IMPOSSIBLE
+ * The state after one more seal. Every chain is in it, grown or not. Where another key takes over, this seal hands over to it and is the last one
+ * that the current key signs. Throws BATON_SEAL_IMPOSSIBLE
  * rather than signing an entry that cannot follow the one before it.
  */
 export function signSeal(checked: readonly CheckedChain[], options: SignOptions): SealerState {
-  const { signingKey, previous, tasks } = options
+  const { ring, previous, tasks } = options
+  const origin = sealLogOrigin((checked[0] as CheckedChain).head.origin)
   const listed = {
     at: nextInstant(checked, options),
     chains: checked
@@ -58,13 +61,15 @@ export function signSeal(checked: readonly CheckedChain[], options: SignOptions)
       }))
       .toSorted((left, right) => (left.origin < right.origin ? -1 : 1)),
   }
-  const entry: SealEntry =
-    tasks === undefined ? { v: 1, ...listed } : { v: 2, ...listed, tasks: widened(tasks, listed) }
+  const tree = previous === undefined ? createCompactRange() : compactRangeFromState(previous.tree)
+  const entry = entryOf(
+    tasks === undefined ? listed : { ...listed, tasks: widened(tasks, listed) },
+    { ring, origin, tree, handovers: previous?.handovers ?? [] },
+  )
   mustFollow(previous, entry)
   const body = formatSealEntry(entry)
-  const tree = previous === undefined ? createCompactRange() : compactRangeFromState(previous.tree)
   tree.append(hashLeaf(body))
-  const origin = sealLogOrigin((checked[0] as CheckedChain).head.origin)
+  const signingKey = ring.current.pkcs8
   const seal: Seal = {
     seq: tree.size - 1,
     at: entry.at,
@@ -73,7 +78,34 @@ export function signSeal(checked: readonly CheckedChain[], options: SignOptions)
     chains: signChains(checked, signingKey),
   }
   const chains = checked.map(sealedPart)
-  return { tree: tree.state(), chains, seal, anchored: previous?.anchored ?? {}, tasks }
+  const handovers = [
+    ...(previous?.handovers ?? []),
+    ...(entry.handover === undefined ? [] : [entry]),
+  ]
+  return { tree: tree.state(), chains, seal, anchored: previous?.anchored ?? {}, tasks, handovers }
+}
+
+interface EntryOptions extends Pick<SignOptions, 'ring'>, Pick<SealerState, 'handovers'> {
+  readonly origin: string
+  /** The seal log without this entry. */
+  readonly tree: CompactRange
+}
+
+/** In the lowest version that says all of it. */
+function entryOf(
+  stated: Omit<SealEntry, 'v'>,
+  { ring, origin, tree, handovers: before }: EntryOptions,
+): SealEntry {
+  const handovers = before.flatMap((entry) => entry.handovers?.at(-1) ?? [])
+  if (ring.next !== undefined) {
+    const [from, to] = [ring.current, ring.next].map(({ pkcs8 }) => {
+      return createNoteSigner({ name: origin, pkcs8 })
+    }) as [NoteSigner, NoteSigner]
+    const entry = { v: 3, ...stated, handovers: [...handovers, tree.size] } as const
+    return signHandover(entry, { from: from.key, to, rootBefore: tree.root() })
+  }
+  if (handovers.length > 0) return { v: 3, ...stated, handovers }
+  return { v: stated.tasks === undefined ? 1 : 2, ...stated }
 }
 
 /** Of a chain that came after the map it holds nothing. */

@@ -35,6 +35,8 @@ export interface SealerState {
   readonly anchored: Readonly<Record<string, TreeState>>
   /** Undefined until the map was made for the first time. */
   readonly tasks: TaskMapState | undefined
+  /** The seals with which the key was changed: whose signatures count in the log, and in what anchors have of it. */
+  readonly handovers: readonly SealEntry[]
 }
 
 type StoredPart = Omit<SealedPart, 'lastHash'> & { readonly lastHash: string }
@@ -46,6 +48,8 @@ interface Stored {
   readonly tasks?: { readonly sealed: SealedTasks; readonly chains?: readonly StoredPart[] }
   readonly seal: Omit<Seal, 'body'> & { readonly body: SealEntry }
   readonly anchored: Readonly<Record<string, TreeState>>
+  /** Left out while the key was never changed. */
+  readonly handovers?: readonly SealEntry[]
 }
 
 /** The state, or undefined when there is no such file. Throws BATON_SEALER_STATE_UNREADABLE. */
@@ -65,17 +69,21 @@ export async function readState(path: string): Promise<SealerState | undefined> 
 }
 
 function fromStored(stored: Stored): SealerState {
-  const { tree, chains, seal, anchored, tasks, v } = stored
+  const { tree, chains, seal, anchored, tasks, handovers = [], v } = stored
   const body = formatSealEntry(seal.body)
   const trees = [tree, ...Object.values(anchored)]
   for (const one of trees) compactRangeFromState(one)
-  if (v !== 1 || tree.size !== seal.seq + 1) throw new Error('the parts do not fit each other')
+  const places = handovers.map((entry) => readSealEntry(formatSealEntry(entry))?.handovers?.at(-1))
+  const isWhole = String(places) === String(seal.body.handovers ?? [])
+  if (v !== 1 || tree.size !== seal.seq + 1 || !isWhole)
+    throw new Error('the parts do not fit each other')
   return {
     tree,
     chains: chains.map(partOf),
     seal: { ...seal, body },
     anchored,
     tasks: tasks && { ...tasks, chains: tasks.chains?.map(partOf) },
+    handovers,
   }
 }
 
@@ -93,7 +101,7 @@ const storedPart = (part: SealedPart): StoredPart => ({
 
 /** Replaces the file. When it resolves the state survives a power cut; before, the old one does. */
 export async function writeState(path: string, state: SealerState): Promise<void> {
-  const { tree, chains, seal, anchored, tasks } = state
+  const { tree, chains, seal, anchored, tasks, handovers } = state
   const stored: Stored = {
     v: 1,
     tree,
@@ -106,6 +114,7 @@ export async function writeState(path: string, state: SealerState): Promise<void
     }),
     seal: { ...seal, body: readSealEntry(seal.body) as SealEntry },
     anchored,
+    ...(handovers.length > 0 && { handovers }),
   }
   const text = `${JSON.stringify(stored)}\n`
   await replaceFile(path, text, () => crashPoint('sealer.before_rename'))

@@ -1,12 +1,13 @@
 // Moves one log forward in the cold store, never past its signed root and never with bytes that do not lead to it.
 import type { KeyObject } from 'node:crypto'
 import { equalBytes, hashLeaf, sealLogOrigin, TILE_WIDTH } from '@baton/ledger'
-import type { Finding } from '@baton/ledger'
+import type { Finding, SealKeys } from '@baton/ledger'
 import { crashPoint } from '@baton/runtime'
 import { readHeads } from '../append/heads.ts'
 import { inSnapshot } from '../database.ts'
-import type { Database, Pool } from '../database.ts'
+import type { Pool, Snapshot } from '../database.ts'
 import { openChainCheckpoints, openCheckpoint } from '../read/assurance.ts'
+import { readSealKeys } from '../seals/read-seal-keys.ts'
 import { readLastSeal, readWitnessed } from '../seals/seals.ts'
 import { markArchived, positionOf, readArchivePositions, SEAL_LOG } from './archive-positions.ts'
 import type { ArchivePosition } from './archive-positions.ts'
@@ -16,19 +17,24 @@ import { readBundles, readEntries } from './read-bundles.ts'
 import type { ArchivedLog } from './read-bundles.ts'
 
 export interface ArchiveTarget extends ArchivedLog, SignedNote {
+  /** Whose heads of the log count. */
+  readonly sealKeys: SealKeys
   readonly position: ArchivePosition
 }
 
 /** How far each log may be archived now: the newest head of it that the sealer signed. The seal log first, then the chains. Logs without a signed head are left out. */
-export async function readArchiveTargets(
-  db: Database,
+export const readArchiveTargets = (
+  pool: Pool,
   publicKey: KeyObject,
-): Promise<readonly ArchiveTarget[]> {
+): Promise<readonly ArchiveTarget[]> =>
+  inSnapshot(pool, async (db) => targetsUnder(db, await readSealKeys(db, publicKey)))
+
+async function targetsUnder(db: Snapshot, sealKeys: SealKeys): Promise<readonly ArchiveTarget[]> {
   const heads = await readHeads(db)
   const positions = await readArchivePositions(db)
-  const checkpoints = await openChainCheckpoints(db, heads, publicKey)
+  const checkpoints = await openChainCheckpoints(db, heads, sealKeys)
   const sealOrigin = sealLogOrigin(heads[0]?.origin ?? '')
-  const seals = { origin: sealOrigin, head: await openSealLogHead(db, sealOrigin, publicKey) }
+  const seals = { origin: sealOrigin, head: await openSealLogHead(db, sealOrigin, sealKeys) }
   const logs = heads.map(({ chain, origin }) => ({
     log: chain,
     origin,
@@ -36,17 +42,19 @@ export async function readArchiveTargets(
   }))
   return [{ log: SEAL_LOG, origin: seals.origin, head: seals.head }, ...logs].flatMap(
     ({ log, origin, head }) =>
-      head === undefined ? [] : [{ ...head, log, origin, position: positionOf(positions, log) }],
+      head === undefined
+        ? []
+        : [{ ...head, log, origin, sealKeys, position: positionOf(positions, log) }],
   )
 }
 
 /** The newest; with its cosignatures where it has them. */
-async function openSealLogHead(db: Database, origin: string, publicKey: KeyObject) {
+async function openSealLogHead(db: Snapshot, origin: string, keys: SealKeys) {
   const last = await readLastSeal(db)
-  const head = last && openCheckpoint(last.note, origin, publicKey)
+  const head = last && openCheckpoint(last.note, origin, keys)
   if (last === undefined || head === undefined) return undefined
   const witnessed = await readWitnessed(db)
-  const cosigned = witnessed && openCheckpoint(witnessed.note, origin, publicKey)
+  const cosigned = witnessed && openCheckpoint(witnessed.note, origin, keys)
   const isSame = cosigned?.size === head.size && equalBytes(cosigned.root, head.root)
   return { ...head, note: isSame && witnessed !== undefined ? witnessed.note : last.note }
 }

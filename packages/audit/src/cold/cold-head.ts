@@ -1,5 +1,4 @@
 // The signed tree head beside the objects of a log: with it, a stranger verifies the cold store alone.
-import type { KeyObject } from 'node:crypto'
 import {
   compactRangeFromNodes,
   decodeUtf8,
@@ -8,7 +7,7 @@ import {
   LedgerError,
   nodesOfRange,
 } from '@baton/ledger'
-import type { Checkpoint, Finding, FindingRule } from '@baton/ledger'
+import type { Checkpoint, Finding, FindingRule, SealKeys } from '@baton/ledger'
 import { crashPoint } from '@baton/runtime'
 import { openCheckpoint } from '../read/assurance.ts'
 import type { ColdLog } from './cold-log.ts'
@@ -23,8 +22,7 @@ export interface SignedNote extends Pick<Checkpoint, 'size' | 'root'> {
 interface HeadOf {
   readonly store: ColdStore
   readonly origin: string
-  /** The sealer's. */
-  readonly sealKey: KeyObject
+  readonly sealKeys: SealKeys
 }
 
 /**
@@ -85,11 +83,11 @@ async function rootAt(log: ColdLog, size: number): Promise<Uint8Array | undefine
 
 const HEAD_BYTES_MAX = 65_536
 
-async function readHead({ store, origin, sealKey }: HeadOf) {
+async function readHead({ store, origin, sealKeys }: HeadOf) {
   const bytes = await store.get(checkpointName(origin), HEAD_BYTES_MAX)
   if (bytes === undefined) return undefined
   const note = bytes === null ? undefined : decodeUtf8(bytes)
-  const head = note === undefined ? undefined : openCheckpoint(note, origin, sealKey)
+  const head = note === undefined ? undefined : openCheckpoint(note, origin, sealKeys)
   return note === undefined || head === undefined ? ('wrong' as const) : { ...head, note }
 }
 

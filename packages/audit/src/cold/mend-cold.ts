@@ -45,20 +45,20 @@ export async function mendColdStore(options: MendOptions): Promise<Mended> {
   }
   const findings: Finding[] = []
   for (const target of await readArchiveTargets(pool, sealKey)) {
-    findings.push(...(await mendLog({ pool, store, sealKey, target })))
+    findings.push(...(await mendLog({ pool, store, target })))
   }
   const now = () => new Date()
   const watch = createColdWatch({ pool, store, sealKey, rootOf: () => undefined, now })
   return { written, findings: [...findings, ...(await watch.recheck())] }
 }
 
-interface OneLog extends MendOptions {
+interface OneLog extends Omit<MendOptions, 'sealKey'> {
   readonly target: ArchiveTarget
 }
 
 /** As an archiver that had got no further than where the database begins: what stands there already must be the same. */
-async function mendLog({ pool, store, sealKey, target }: OneLog): Promise<readonly Finding[]> {
-  const { origin, position } = target
+async function mendLog({ pool, store, target }: OneLog): Promise<readonly Finding[]> {
+  const { origin, position, sealKeys } = target
   const size = Math.ceil(position.hotFrom / TILE_WIDTH) * TILE_WIDTH
   try {
     const archive = await openLogArchive({ store, origin, size })
@@ -72,7 +72,7 @@ async function mendLog({ pool, store, sealKey, target }: OneLog): Promise<readon
       isStopped: () => false,
     })
     if (findings.length > 0 || archive.tail !== target.size) return findings
-    return await publishHead({ store, origin, sealKey }, target)
+    return await publishHead({ store, origin, sealKeys }, target)
   } catch (error) {
     if (!(error instanceof LedgerError)) throw error
     return [{ origin, seq: null, rule: 'TILE_MISSING', message: error.message }]

@@ -1,16 +1,14 @@
 // How well each record is protected by now: what signed checkpoints and cosigned seals cover.
 import type { KeyObject } from 'node:crypto'
 import {
-  encodeUtf8,
   fromBase64,
-  openNote,
-  parseCheckpoint,
+  openSealNote,
   sealLogOrigin,
   SIGNATURE_TYPES,
   toBase64,
   verifierKey,
 } from '@baton/ledger'
-import type { Checkpoint, SealEntry } from '@baton/ledger'
+import type { Checkpoint, SealEntry, SealKeys } from '@baton/ledger'
 import { inSnapshot } from '../database.ts'
 import type { Database, Pool } from '../database.ts'
 import { readHeads } from '../append/heads.ts'
@@ -20,6 +18,7 @@ import { askSeenOutside } from './seen-outside.ts'
 import type { SeenOutsideSettings } from '../settings.ts'
 import type { SeenBy } from './seen-outside.ts'
 import { readProvenSeal } from '../seals/proven-seal.ts'
+import { rawKey, readSealKeys } from '../seals/read-seal-keys.ts'
 import type { SealLogHead } from '../seals/proven-seal.ts'
 
 /**
@@ -75,34 +74,29 @@ export interface SignedTaskMap {
 
 /** The sealer's key under the name of one log. */
 export const sealerKey = (origin: string, publicKey: KeyObject) =>
-  verifierKey(
-    origin,
-    SIGNATURE_TYPES.ed25519,
-    Uint8Array.from(publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)),
-  )
+  verifierKey(origin, SIGNATURE_TYPES.ed25519, rawKey(publicKey))
 
-/** Undefined where the sealer's key did not sign it, or signed it for another log. */
+/** Undefined where the key in force at its size did not sign it, or signed it for another log. */
 export function openCheckpoint(
   note: string,
   origin: string,
-  publicKey: KeyObject,
+  keys: SealKeys,
 ): Checkpoint | undefined {
-  const opened = openNote(encodeUtf8(note), [sealerKey(origin, publicKey)])
-  const checkpoint = opened.ok ? parseCheckpoint(opened.text) : undefined
-  return checkpoint?.origin === origin ? checkpoint : undefined
+  const opened = openSealNote(note, origin, keys)
+  return opened.ok ? opened.checkpoint : undefined
 }
 
 /** The newest signed checkpoint of each chain, by number; copies that were not signed are left out. */
 export async function openChainCheckpoints(
   db: Database,
   heads: readonly ChainHead[],
-  publicKey: KeyObject | undefined,
+  keys: SealKeys | undefined,
 ): Promise<ReadonlyMap<number, Checkpoint & { readonly note: string }>> {
   const opened = new Map<number, Checkpoint & { readonly note: string }>()
-  if (publicKey === undefined) return opened
+  if (keys === undefined) return opened
   const origins = new Map(heads.map(({ chain, origin }) => [chain, origin]))
   for (const { chain, note } of await readChainCheckpoints(db)) {
-    const checkpoint = openCheckpoint(note, origins.get(chain) ?? '', publicKey)
+    const checkpoint = openCheckpoint(note, origins.get(chain) ?? '', keys)
     if (checkpoint !== undefined) opened.set(chain, { ...checkpoint, note })
   }
   return opened
@@ -115,10 +109,11 @@ export async function readCoveredSizes(
   /** Who besides the database says what was seen outside. */
   outside: SeenOutsideSettings = NOBODY,
 ): Promise<CoveredSizes> {
-  const { by, counts, anchored } = await askSeenOutside(publicKey, outside)
+  const { by, counts, anchoredNote } = await askSeenOutside(outside)
   return inSnapshot(pool, async (snapshot) => {
     const heads = await readHeads(snapshot)
-    const checkpoints = await openChainCheckpoints(snapshot, heads, publicKey)
+    const keys = await readSealKeys(snapshot, publicKey)
+    const checkpoints = await openChainCheckpoints(snapshot, heads, keys)
     const sealed = new Map(
       [...checkpoints].map(([chain, { size, root }]) => [chain, { size, root: toBase64(root) }]),
     )
@@ -128,7 +123,9 @@ export async function readCoveredSizes(
       return checkpoint && entry && { checkpoint, entry }
     }
     const open = (row: { readonly note: string } | undefined) =>
-      prove(row && openCheckpoint(row.note, origin, publicKey))
+      prove(row && openCheckpoint(row.note, origin, keys))
+    const anchored =
+      anchoredNote === undefined ? undefined : openCheckpoint(anchoredNote, origin, keys)
     const copy = counts && (await readWitnessed(snapshot))
     const seen = counts === undefined ? await prove(anchored) : await open(accepted(copy, counts))
     const newest = await open(await readLastSeal(snapshot))

@@ -73,6 +73,9 @@ async function askState(trust: SealTrust): Promise<Outside['state']> {
   }
 }
 
+/** What it holds was not signed as this log. */
+const FOREIGN: ReadonlySet<string> = new Set(['BATON_ANCHOR_FOREIGN', 'BATON_SEAL_FORKED'])
+
 /** Asks every anchor, and takes nothing for acknowledged. */
 export const askAnchors = (anchors: SealTrust['anchors']): Promise<readonly AskedAnchor[]> =>
   Promise.all(
@@ -81,7 +84,7 @@ export const askAnchors = (anchors: SealTrust['anchors']): Promise<readonly Aske
       try {
         return { ...nobody, head: await latest(), answered: true, foreign: false }
       } catch (error) {
-        const foreign = (error as { code?: string }).code === 'BATON_ANCHOR_FOREIGN'
+        const foreign = FOREIGN.has((error as { code?: string }).code ?? '')
         return { ...nobody, answered: foreign, foreign }
       }
     }),

@@ -16,6 +16,7 @@ import type { ColdStore } from '../cold/cold-store.ts'
 import { checkIndex } from './check-index.ts'
 import { scanTiers } from './scan-chain.ts'
 import { openChainCheckpoints } from '../read/assurance.ts'
+import { readSealKeys } from '../seals/read-seal-keys.ts'
 import { audit, inSnapshot, run } from '../database.ts'
 import type { Database, Pool, Snapshot } from '../database.ts'
 import { createAuthenticatedErasures } from '../erasure/authenticated-erasures.ts'
@@ -92,7 +93,8 @@ export function scrubPiece(
 ): Promise<Scrubbed> {
   return inSnapshot(options.pool, async (snapshot) => {
     const heads = await readHeads(snapshot)
-    const targets = await openChainCheckpoints(snapshot, heads, options.sealKey)
+    const keys = options.sealKey && (await readSealKeys(snapshot, options.sealKey))
+    const targets = await openChainCheckpoints(snapshot, heads, keys)
     const { head, at, advance } = cursorAt(before, { heads, targets, now: options.now })
     const piece = head && (await verifyPiece(snapshot, { head, at, options }))
     const { findings = [], records = 0 } = piece ?? {}

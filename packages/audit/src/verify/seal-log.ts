@@ -5,10 +5,20 @@ import {
   equalBytes,
   fromBase64,
   hashLeaf,
+  HANDOVER_FAULTS,
   readSealEntry,
+  resolveSealKeys,
   sealFault,
+  singleSealKey,
 } from '@baton/ledger'
-import type { CompactRange, Finding, FindingRule, SealEntry } from '@baton/ledger'
+import type {
+  CompactRange,
+  Finding,
+  FindingRule,
+  HandoverEvidence,
+  SealEntry,
+  SealKeys,
+} from '@baton/ledger'
 import type { AnchoredHead } from '../seals/anchors/anchor.ts'
 import type { SealTarget } from './sealed-roots.ts'
 
@@ -22,7 +32,9 @@ interface HeadRules {
 export interface SealLog {
   /** Remembers the root at a size that something will be compared with. */
   watch(size: number): void
-  next(row: { readonly seq: number; readonly body: Uint8Array }): void
+  next(row: { readonly seq: number; readonly body: Uint8Array; readonly note: string }): void
+  /** Whose signatures count, by the hand-overs that were read; one that does not hold is a finding, and then the trusted key alone counts. */
+  keysFrom(trusted: Uint8Array): SealKeys
   /** What the chains must hold too, although the entry is not among those that were read. */
   expect(entry: SealEntry): void
   add(finding: Finding): void
@@ -38,7 +50,7 @@ export interface SealLog {
   readonly targets: ReadonlyMap<string, readonly SealTarget[]>
   readonly tree: CompactRange
   newest(): SealEntry | undefined
-  /** The sizes of the chains under the first entry of version 2, by origin. */
+  /** The sizes of the chains under the first entry with a map of tasks, by origin. */
   readonly secondFrom: ReadonlyMap<string, number>
 }
 
@@ -52,6 +64,7 @@ export function createSealLog(origin: string): SealLog {
   const watched = new Map<number, Uint8Array | undefined>()
   let previous: SealEntry | undefined
   const secondFrom = new Map<string, number>()
+  const handovers: (HandoverEvidence & { readonly seq: number })[] = []
 
   function report(seq: number | null, rule: FindingRule, message: string): void {
     findings.push({ origin, seq, rule, message })
@@ -69,20 +82,33 @@ export function createSealLog(origin: string): SealLog {
   return {
     watch: (size) => void watched.set(size, undefined),
     report,
-    next({ seq, body }) {
+    keysFrom(trusted) {
+      if (handovers.length === 0) return singleSealKey(trusted)
+      const resolved = resolveSealKeys(origin, [trusted], handovers)
+      if (resolved.ok) return resolved.keys
+      const { fault, at } = resolved
+      report(at === null ? null : (handovers[at]?.seq ?? null), 'SEAL_KEY', HANDOVER_FAULTS[fault])
+      return singleSealKey(trusted)
+    },
+    next({ seq, body, note }) {
       if (seq !== tree.size) {
         report(tree.size, 'SEAL_LOG', 'an entry of the seal log is missing')
         while (tree.size < seq) tree.append(hashLeaf(new Uint8Array(0)))
       }
+      const entry = readSealEntry(body)
+      if (entry?.handover !== undefined) {
+        // The way of the newest leaf leads past every full subtree before it, the smallest first.
+        const before = tree.state().hashes.map((hash) => fromBase64(hash) as Uint8Array)
+        handovers.push({ seq, entry: body, path: before.toReversed(), note })
+      }
       tree.append(hashLeaf(body))
       if (watched.has(tree.size)) watched.set(tree.size, tree.root())
-      const entry = readSealEntry(body)
       if (entry === undefined) return report(seq, 'SEAL_LOG', 'the entry cannot be read')
       const fault = previous === undefined ? undefined : sealFault(previous, entry)
       if (fault !== undefined) {
         report(seq, 'SEAL_LOG', `the entry cannot follow the one before it: ${fault}`)
       }
-      if (entry.v === 2 && previous?.v !== 2) {
+      if (entry.tasks !== undefined && previous?.tasks === undefined) {
         for (const { origin: chain, size } of entry.chains) secondFrom.set(chain, size)
       }
       previous = entry

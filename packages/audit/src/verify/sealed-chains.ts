@@ -6,7 +6,7 @@ import {
   createCompactRange,
   readSealEntry,
 } from '@baton/ledger'
-import type { ChainStart, CompactRange, Finding, SealedChain } from '@baton/ledger'
+import type { ChainStart, CompactRange, Finding, SealedChain, SealKeys } from '@baton/ledger'
 import { beginningOf } from '../cold/chain-beginning.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
 import { createColdTier } from '../cold/cold-tier.ts'
@@ -33,6 +33,8 @@ export interface SealedChainState {
 export interface SealedLog {
   /** Any finding means: this is not what was signed, or not what anchors know. */
   readonly findings: readonly Finding[]
+  /** Whose signatures count in it. */
+  readonly keys: SealKeys
   /** Undefined where the database has no seal. */
   readonly last: SealRow | undefined
   /** The tree of the seal log. */
@@ -57,10 +59,10 @@ export async function readSealedLog(
   // Of a sealer whose state is lost, nobody knows what its anchors have acknowledged.
   const state = { known: undefined, asked: false, answered: false }
   const outside = { anchors: await askAnchors(trust.anchors), state }
-  const { findings, targets, tree } = await verifySeals(snapshot, heads, trust, outside)
+  const { findings, keys, targets, tree } = await verifySeals(snapshot, heads, trust, outside)
   const last = await readLastSeal(snapshot)
   const entry = last && readSealEntry(last.body)
-  if (findings.length > 0 || entry === undefined) return { findings, last, tree, chains: [] }
+  if (findings.length > 0 || entry === undefined) return { findings, keys, last, tree, chains: [] }
   const found: Finding[] = []
   const chains: SealedChainState[] = []
   for (const sealed of entry.chains) {
@@ -73,7 +75,7 @@ export async function readSealedLog(
       found.push(...read.findings)
     }
   }
-  return { findings: found, last, tree, chains }
+  return { findings: found, keys, last, tree, chains }
 }
 
 interface ChainToRead {

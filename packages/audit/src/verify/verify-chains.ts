@@ -1,7 +1,7 @@
 // Verifies every chain from its stored bytes, in one snapshot and in bounded pages.
 import type { KeyObject } from 'node:crypto'
 import { createChainVerifier, NOBODY, readKeyRotation, sealLogOrigin } from '@baton/ledger'
-import type { Finding, FindingRule, People } from '@baton/ledger'
+import type { Finding, FindingRule, People, SealKeys } from '@baton/ledger'
 import { BatonError } from '@baton/runtime'
 import { positionOf, readArchivePositions, SEAL_LOG } from '../cold/archive-positions.ts'
 import { beginningOf } from '../cold/chain-beginning.ts'
@@ -107,6 +107,7 @@ async function verifyIn(
     await verifyChain(db, head, {
       ...options,
       found,
+      sealKeys: seals?.keys,
       targets,
       erasures,
       state,
@@ -195,8 +196,13 @@ function unknownChains(heads: readonly ChainHead[], seals: VerifiedSeals | undef
   })
 }
 
-interface ChainOptions extends VerifyOptions {
+/** What it takes to compare copies: the store, and whose heads in it count. */
+interface Compared extends Pick<VerifyOptions, 'cold'> {
+  readonly sealKeys: SealKeys | undefined
   readonly found: Findings
+}
+
+interface ChainOptions extends VerifyOptions, Compared {
   readonly targets: readonly SealTarget[]
   readonly erasures: AuthenticatedErasures
   readonly state: readonly StateCheck[]
@@ -266,9 +272,8 @@ function noteRotation({ reading }: ScannedRecord, found: Findings): void {
   if (rotation !== undefined) found.rotation(rotation)
 }
 
-interface SealCopies extends Pick<VerifyOptions, 'cold' | 'seals'> {
+interface SealCopies extends Omit<Compared, 'sealKeys'> {
   readonly heads: readonly ChainHead[]
-  readonly found: Findings
 }
 
 async function compareSealCopies(
@@ -278,7 +283,8 @@ async function compareSealCopies(
 ): Promise<void> {
   if (seals === undefined) return
   const origin = sealLogOrigin(heads[0]?.origin ?? '')
-  await compareCopies(snapshot, { log: SEAL_LOG, origin, root: seals.archivedRoot }, options)
+  const { archivedRoot: root, keys: sealKeys } = seals
+  await compareCopies(snapshot, { log: SEAL_LOG, origin, root }, { ...options, sealKeys })
 }
 
 interface ComparedLog {
@@ -290,18 +296,17 @@ interface ComparedLog {
 async function compareCopies(
   snapshot: Snapshot,
   { log, origin, root }: ComparedLog,
-  options: Pick<VerifyOptions, 'cold' | 'seals'> & { readonly found: Findings },
+  options: Compared,
 ): Promise<void> {
-  const { cold: store, seals, found } = options
+  const { cold: store, sealKeys, found } = options
   if (store === undefined) return
-  const sealKey = seals?.publicKey
   const position = positionOf(await readArchivePositions(snapshot), log)
   const { bundles, findings } = await verifyCopies(snapshot, {
     store,
     origin,
     position,
     root,
-    sealKey,
+    sealKeys,
   })
   found.add(findings)
   found.copies(bundles)

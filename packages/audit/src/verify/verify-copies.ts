@@ -1,7 +1,6 @@
 // The cold store compared with the database while that still has the same records: each object as it is there now.
-import type { KeyObject } from 'node:crypto'
 import { TILE_WIDTH } from '@baton/ledger'
-import type { Finding } from '@baton/ledger'
+import type { Finding, SealKeys } from '@baton/ledger'
 import type { ArchivePosition } from '../cold/archive-positions.ts'
 import { checkBundle, checkTail } from '../cold/check-archived.ts'
 import type { ArchivedCopy } from '../cold/check-archived.ts'
@@ -16,8 +15,8 @@ interface CopyOptions {
   readonly position: ArchivePosition
   /** Over the full bundles, of the records as the database has them; undefined where it has fewer. */
   readonly root: Uint8Array | undefined
-  /** The sealer's; undefined where nobody is known who seals. */
-  readonly sealKey: KeyObject | undefined
+  /** Undefined where nobody is known who seals. */
+  readonly sealKeys: SealKeys | undefined
 }
 
 export interface VerifiedCopies {
@@ -29,7 +28,7 @@ export interface VerifiedCopies {
 /** Of one log. What the database has no more is read with the chain itself. */
 export async function verifyCopies(
   db: Snapshot,
-  { store, origin, position, root, sealKey }: CopyOptions,
+  { store, origin, position, root, sealKeys }: CopyOptions,
 ): Promise<VerifiedCopies> {
   const { log, size, tail, hotFrom, minIndex } = position
   const cold = createColdLog(store, origin)
@@ -38,8 +37,8 @@ export async function verifyCopies(
   const [from, to] = [Math.floor(hotFrom / TILE_WIDTH), size / TILE_WIDTH]
   for (let index = from; index < to; index += 1) findings.push(...(await checkBundle(copy, index)))
   findings.push(...(await checkTail(copy, tail)))
-  if (sealKey !== undefined && findings.length === 0) {
-    findings.push(...(await checkHead({ store, origin, sealKey }, createColdLog(store, origin))))
+  if (sealKeys !== undefined && findings.length === 0) {
+    findings.push(...(await checkHead({ store, origin, sealKeys }, createColdLog(store, origin))))
   }
   return { bundles: Math.max(0, to - from) + (tail > size ? 1 : 0), findings }
 }

@@ -1,18 +1,26 @@
 // The seal log, re-derived from its copies: what was signed of each chain, and whether everybody who has seen it agrees.
 import {
   compactRangeFromState,
-  encodeUtf8,
+  createCompactRange,
   equalBytes,
   fromBase64,
-  openNote,
-  parseCheckpoint,
+  hashLeaf,
+  openSealNote,
   sealLogOrigin,
 } from '@baton/ledger'
-import type { Checkpoint, CompactRange, Finding, SealedTasks, SealEntry } from '@baton/ledger'
+import type {
+  Checkpoint,
+  CompactRange,
+  Finding,
+  ProvenHandover,
+  SealedTasks,
+  SealEntry,
+  SealKeys,
+} from '@baton/ledger'
 import type { Snapshot } from '../database.ts'
 import type { ChainHead } from '../append/heads.ts'
 import { positionOf, readArchivePositions, SEAL_LOG } from '../cold/archive-positions.ts'
-import { sealerKey } from '../read/assurance.ts'
+import { rawKey } from '../seals/read-seal-keys.ts'
 import type { SealerKnowledge } from '../seals/sealer-state.ts'
 import { readChainCheckpoints, readLastSeal, readWitnessed, scanSeals } from '../seals/seals.ts'
 import type { WitnessedRow } from '../seals/seals.ts'
@@ -31,6 +39,18 @@ export interface SealReport {
   /** Anchors that were asked and hold nothing else. */
   readonly anchorsAgreed: number
   readonly anchorsUnasked: number
+  /** From which key to which the log was handed, in order. */
+  readonly handovers: readonly SealHandover[]
+}
+
+/** One change of the key that signs seals. */
+export interface SealHandover {
+  /** The place of the last seal that the key of before signed. */
+  readonly seal: number
+  readonly at: string
+  /** Ids of the keys in the seal log. */
+  readonly from: string
+  readonly to: string
 }
 
 export interface VerifiedSeals {
@@ -38,6 +58,8 @@ export interface VerifiedSeals {
   /** Everything that the seal log was compared with, in the order of who is least in the database's reach. */
   readonly compared: readonly Comparison[]
   readonly findings: readonly Finding[]
+  /** Whose signatures count in this log. */
+  readonly keys: SealKeys
   /** By origin, in order of size; the newest seal's is the last. */
   readonly targets: ReadonlyMap<string, readonly SealTarget[]>
   /** The map of tasks that the newest seal commits to, and how many records of each chain it holds, by origin. */
@@ -69,17 +91,10 @@ export async function verifySeals(
   for (const { head } of anchors) if (head !== undefined) log.watch(head.size)
   if (witnessed !== undefined) log.watch(witnessed.size)
   if (state.known !== undefined) log.watch(state.known.tree.size)
-  const open: Opener = (note, name = origin) => {
-    const opened = openNote(encodeUtf8(note), [sealerKey(name, trust.publicKey)])
-    const checkpoint = opened.ok ? parseCheckpoint(opened.text) : undefined
-    return checkpoint?.origin === name ? checkpoint : undefined
-  }
-  for await (const page of scanSeals(snapshot)) {
-    for (const row of page) {
-      log.next(row)
-      if (trust.full === true) compareNote(log, row.seq, open(row.note))
-    }
-  }
+  for await (const page of scanSeals(snapshot)) for (const row of page) log.next(row)
+  const keys = log.keysFrom(rawKey(trust.publicKey))
+  const open = openerOf(log, origin, keys)
+  if (trust.full === true) await compareNotes(snapshot, log, { origin, keys })
   const last = await readLastSeal(snapshot)
   if (last !== undefined) compareNewest(log, open(last.note))
   const isSound = log.findings.length === 0
@@ -91,7 +106,8 @@ export async function verifySeals(
     ...(isSound ? await compareChainCheckpoints(snapshot, heads, { log, open }) : []),
   ]
   return {
-    report: reportOf(log, compared),
+    report: { ...reportOf(log, compared), handovers: keys.handovers.map(handoverOf) },
+    keys,
     compared,
     findings: log.findings,
     targets: log.targets,
@@ -110,9 +126,33 @@ function tasksOf(entry: SealEntry | undefined): Pick<VerifiedSeals, 'tasks' | 't
   }
 }
 
+const handoverOf = ({ seq, from, to, entry }: ProvenHandover): SealHandover => ({
+  seal: seq,
+  at: entry.at,
+  from: from.keyId,
+  to: to.keyId,
+})
+
 type Opener = (note: string, name?: string) => Checkpoint | undefined
 
-function reportOf({ tree, newest }: SealLog, compared: readonly Comparison[]): SealReport {
+/** Undefined where the key in force did not sign it; that a key did which had been handed over is told by itself. */
+const openerOf =
+  (log: SealLog, origin: string, keys: SealKeys): Opener =>
+  (note, name = origin) => {
+    const opened = openSealNote(note, name, keys)
+    if (opened.ok) return opened.checkpoint
+    if (opened.reason === 'retired') {
+      log.add({ origin: name, seq: null, rule: 'SEAL_KEY', message: RETIRED })
+    }
+    return undefined
+  }
+
+const RETIRED = 'a checkpoint is signed with a key that was not in force for a log of its size'
+
+function reportOf(
+  { tree, newest }: SealLog,
+  compared: readonly Comparison[],
+): Omit<SealReport, 'handovers'> {
   const anchors = compared.filter(({ name, outside }) => outside && name !== STATE)
   const seen = compared.filter(({ name }) => name !== STATE && name !== CHECKPOINTS)
   const known = anchors.filter(({ outcome }) => outcome === 'agreed')
@@ -259,10 +299,26 @@ const NO_SEAL = 'the chain has a signed checkpoint, and no seal covers it'
 const isSealedRoot = ({ root }: Checkpoint, sealed: SealEntry['chains'][number]['root']): boolean =>
   equalBytes(root, fromBase64(sealed) ?? new Uint8Array(0))
 
-function compareNote(log: SealLog, seq: number, head: Checkpoint | undefined): void {
-  const { size } = log.tree
-  if (head?.size === size && equalBytes(head.root, log.tree.root())) return
-  log.report(seq, 'SEAL_SIGNATURE', 'the note of this seal is not the one that the sealer signed')
+/** Each note must be the one that the key in force signed of the entries up to it. */
+async function compareNotes(
+  snapshot: Snapshot,
+  log: SealLog,
+  { origin, keys }: { readonly origin: string; readonly keys: SealKeys },
+): Promise<void> {
+  const tree = createCompactRange()
+  for await (const page of scanSeals(snapshot)) {
+    for (const { seq, body, note } of page) {
+      tree.append(hashLeaf(body))
+      const opened = openSealNote(note, origin, keys)
+      const head = opened.ok ? opened.checkpoint : undefined
+      if (head?.size === tree.size && equalBytes(head.root, tree.root())) continue
+      const isRetired = !opened.ok && opened.reason === 'retired'
+      const message = isRetired
+        ? RETIRED
+        : 'the note of this seal is not the one that the sealer signed'
+      log.report(seq, isRetired ? 'SEAL_KEY' : 'SEAL_SIGNATURE', message)
+    }
+  }
 }
 
 /** An entry that was added without the key could carry the note of the entry before it. */

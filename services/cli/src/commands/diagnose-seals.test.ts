@@ -12,6 +12,7 @@ const seals = (changes: object = {}) => ({
   witnessed: 9,
   anchorsAgreed: 1,
   anchorsUnasked: 0,
+  handovers: [],
   ...changes,
 })
 const judged = (changes: Partial<SealFacts>) =>

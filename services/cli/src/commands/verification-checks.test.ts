@@ -29,6 +29,7 @@ const report = (...findings: Finding[]): Report => ({
     witnessed: 2,
     anchorsAgreed: 1,
     anchorsUnasked: 0,
+    handovers: [],
   },
   decisions: { decisions: 0, judged: null },
   copies: 2,

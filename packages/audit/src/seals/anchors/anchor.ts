@@ -1,7 +1,8 @@
 // Where a seal is shown to somebody else: one interface for files, witnesses and locked object stores.
-import { encodeUtf8, openNote, parseCheckpoint } from '@baton/ledger'
-import type { Checkpoint, VerifierKey } from '@baton/ledger'
+import { openSealNote } from '@baton/ledger'
+import type { Checkpoint } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
+import type { SealLogKeys } from '../read-seal-keys.ts'
 
 /** A signed checkpoint of the seal log, with what it takes to show that it extends an older one. */
 export interface AnchoredCheckpoint {
@@ -38,16 +39,31 @@ export interface AnchoredHead {
   readonly at?: string | null
 }
 
-/** The checkpoint in a note that `key` signed. Throws BATON_ANCHOR_FOREIGN for any other note. */
-export function readAnchored(note: string, key: VerifierKey): Checkpoint {
-  const opened = openNote(encodeUtf8(note), [key])
-  const checkpoint = opened.ok ? parseCheckpoint(opened.text) : undefined
-  if (checkpoint?.origin === key.name) return checkpoint
+/** Which log an anchor keeps. Asked only when its own word was read: what it has seen, the log had before. */
+export type AnchoredLog = () => Promise<SealLogKeys>
+
+/**
+ * The checkpoint in a note that the key in force at its size signed. Throws BATON_SEAL_FORKED where a key signed that was not in force, and
+ * BATON_ANCHOR_FOREIGN for any other note.
+ */
+export function readAnchored(note: string, { origin, keys }: SealLogKeys): Checkpoint {
+  const opened = openSealNote(note, origin, keys)
+  if (opened.ok) return opened.checkpoint
+  if (opened.reason === 'retired') throw forked(origin)
   throw permanent(
     'BATON_ANCHOR_FOREIGN',
-    `an anchor holds what the key of ${key.name} did not sign`,
+    `an anchor holds what the key of ${origin} did not sign`,
     {
       fix: 'Give the sealer its own key and its own anchors; if they are, the anchor was tampered with.',
     },
   )
 }
+
+const forked = (origin: string) =>
+  permanent(
+    'BATON_SEAL_FORKED',
+    `an anchor holds a checkpoint of ${origin} by a key that was not in force at its size`,
+    {
+      fix: 'Somebody has a key of the seal log that was handed over. Keep both logs as evidence, and ask who held it.',
+    },
+  )

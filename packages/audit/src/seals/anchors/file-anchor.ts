@@ -1,11 +1,8 @@
 // An anchor in a file that only grows: on a disk, share or collector outside the database's reach.
 import { open } from 'node:fs/promises'
-import type { KeyObject } from 'node:crypto'
-import { SIGNATURE_TYPES, verifierKey } from '@baton/ledger'
-import type { VerifierKey } from '@baton/ledger'
 import { transient } from '@baton/runtime'
 import { readAnchored } from './anchor.ts'
-import type { Anchor } from './anchor.ts'
+import type { Anchor, AnchoredLog } from './anchor.ts'
 
 /** A line is a note and some JSON around it; the last complete one lies within this tail. */
 const TAIL_BYTES = 65_536
@@ -16,13 +13,10 @@ interface Line {
 }
 
 /**
- * The anchor as somebody sees it who only reads: the log is named by the file itself, so its key
- * alone decides. Safe where the file does not exist.
+ * The anchor as somebody sees it who only reads: the log is named by the file itself, so its keys
+ * alone decide. Safe where the file does not exist.
  */
-export function readFileAnchor(
-  path: string,
-  publicKey: KeyObject,
-): Pick<Anchor, 'name' | 'latest'> {
+export function readFileAnchor(path: string, log: AnchoredLog): Pick<Anchor, 'name' | 'latest'> {
   return {
     name: 'file',
     async latest() {
@@ -30,9 +24,8 @@ export function readFileAnchor(
       if (line === undefined) return undefined
       const { at, note } = line
       const origin = note.slice(0, note.indexOf('\n'))
-      const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)
-      const key = verifierKey(origin, SIGNATURE_TYPES.ed25519, Uint8Array.from(raw))
-      return { ...readAnchored(note, key), at }
+      const { keys } = await log()
+      return { ...readAnchored(note, { origin, keys }), at }
     },
   }
 }
@@ -43,19 +36,19 @@ export function readFileAnchor(
  */
 export function createFileAnchor(
   path: string,
-  key: VerifierKey,
+  log: AnchoredLog,
   knownSize: () => number = () => 0,
 ): Anchor {
   return {
     name: 'file',
     async latest() {
       const note = await lastNote(path)
-      return note === undefined ? undefined : readAnchored(note, key)
+      return note === undefined ? undefined : readAnchored(note, await log())
     },
     async publish({ note, size }) {
       const before = await lastNote(path)
       if (before === note) return { kind: 'kept', note }
-      const known = before === undefined ? 0 : readAnchored(before, key).size
+      const known = before === undefined ? 0 : readAnchored(before, await log()).size
       if (known >= size) {
         return { kind: 'conflict', message: `the anchor file has seen size ${known} already` }
       }
@@ -72,7 +65,9 @@ export function createFileAnchor(
   }
 }
 
-const lastNote = async (path: string): Promise<string | undefined> => (await lastLine(path))?.note
+/** The newest note, as it stands there. */
+export const lastNote = async (path: string): Promise<string | undefined> =>
+  (await lastLine(path))?.note
 
 async function lastLine(path: string): Promise<Line | undefined> {
   try {

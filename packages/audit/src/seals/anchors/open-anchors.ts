@@ -1,41 +1,35 @@
 // Everybody outside the database who has seen its seals, from settings: to be asked by whoever verifies.
 import { readFile } from 'node:fs/promises'
 import type { KeyObject } from 'node:crypto'
-import { sealLogOrigin } from '@baton/ledger'
-import type { VerifierKey } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
-import { readHeads } from '../../append/heads.ts'
-import type { Database } from '../../database.ts'
-import { sealerKey } from '../../read/assurance.ts'
+import type { Database, Pool } from '../../database.ts'
 import type { SealWatchSettings } from '../../settings.ts'
 import type { SealTrust } from '../../verify/ask-outside.ts'
+import { sealLogKeys } from '../read-seal-keys.ts'
 import { readLastSeal, readSeal, readWitnessed } from '../seals.ts'
 import { readSealerKnowledge } from '../sealer-state.ts'
-import type { Anchor } from './anchor.ts'
+import type { Anchor, AnchoredLog } from './anchor.ts'
 import { readFileAnchor } from './file-anchor.ts'
 import { readWitness } from './read-witness.ts'
-import { createS3Anchor } from './s3-anchor.ts'
+import { loadS3Anchor } from './s3-anchor.ts'
 import { readWitnessUrls } from './witness-anchor.ts'
 
-/** Nobody is asked yet. `db` tells the name of the log, and what to ask witnesses about. Throws BATON_POLICY_INVALID. */
+/** Nobody is asked yet. `pool` tells the name of the log, its keys, and what to ask witnesses about. Throws BATON_POLICY_INVALID. */
 export async function openSealTrust(
-  db: Database,
+  pool: Pool,
   publicKey: KeyObject,
   { tls, ...settings }: SealWatchSettings & { readonly tls?: Tls | undefined },
 ): Promise<SealTrust> {
   const { BATON_SEAL_ANCHOR_FILE: file, BATON_SEALER_STATE_FILE: state } = settings
-  const logKey = async () =>
-    sealerKey(sealLogOrigin((await readHeads(db))[0]?.origin ?? ''), publicKey)
+  const log = sealLogKeys(pool, publicKey)
   const witnesses = await readWitnesses(settings.BATON_SEAL_POLICY_FILE)
   return {
     publicKey,
     anchors: [
-      ...(file === undefined ? [] : [readFileAnchor(file, publicKey)]),
-      ...readBucket({ ...settings, tls }, logKey),
-      ...witnesses.map(({ key, url }) =>
-        readWitness({ url, key, logKey, noteAt: noteAt(db), tls }),
-      ),
+      ...(file === undefined ? [] : [readFileAnchor(file, log)]),
+      ...readBucket({ ...settings, tls }, log),
+      ...witnesses.map(({ key, url }) => readWitness({ url, key, log, noteAt: noteAt(pool), tls })),
     ],
     ...(state === undefined ? {} : { state: () => readSealerKnowledge(state) }),
   }
@@ -43,7 +37,7 @@ export async function openSealTrust(
 
 function readBucket(
   settings: SealWatchSettings & { readonly tls: Tls | undefined },
-  logKey: () => Promise<VerifierKey>,
+  log: AnchoredLog,
 ): readonly Pick<Anchor, 'name' | 'latest'>[] {
   const bucket = settings.BATON_SEAL_S3_BUCKET
   if (bucket === undefined) return []
@@ -51,7 +45,7 @@ function readBucket(
   const latest = async () => {
     // Only a sealer writes, so nothing is locked from here.
     const place = { bucket, region, endpoint, lockDays: 0, tls: settings.tls }
-    return (await createS3Anchor({ ...place, key: await logKey() })).latest()
+    return (await loadS3Anchor(place))(log).latest()
   }
   return [{ name: `s3 ${bucket}`, latest }]
 }
@@ -65,12 +59,12 @@ async function readWitnesses(path: string | undefined) {
  * BATON_VERIFY_SETTINGS_MISSING where seals exist that nobody here can judge.
  */
 export async function requireSealTrust(
-  db: Database,
+  pool: Pool,
   publicKey: KeyObject | undefined,
   settings: SealWatchSettings & { readonly tls?: Tls | undefined },
 ): Promise<SealTrust | undefined> {
-  if (publicKey !== undefined) return openSealTrust(db, publicKey, settings)
-  if ((await readLastSeal(db)) === undefined) return undefined
+  if (publicKey !== undefined) return openSealTrust(pool, publicKey, settings)
+  if ((await readLastSeal(pool)) === undefined) return undefined
   throw SEAL_KEY_MISSING
 }
 

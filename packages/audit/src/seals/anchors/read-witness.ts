@@ -1,10 +1,18 @@
 // A C2SP tlog-witness as somebody sees it who only reads: what it has cosigned last, in its own signature.
 import { createHash } from 'node:crypto'
-import { encodeUtf8, openNote, parseCheckpoint, readDecimal, splitNote } from '@baton/ledger'
+import {
+  encodeUtf8,
+  openNote,
+  openSealNote,
+  parseCheckpoint,
+  readDecimal,
+  splitNote,
+} from '@baton/ledger'
 import type { VerifierKey } from '@baton/ledger'
 import { BatonError, permanent, transient } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
-import type { Anchor, AnchoredHead } from './anchor.ts'
+import type { SealLogKeys } from '../read-seal-keys.ts'
+import type { Anchor, AnchoredHead, AnchoredLog } from './anchor.ts'
 import { askWitness } from './ask-witness.ts'
 import type { WitnessAnswer } from './ask-witness.ts'
 
@@ -13,8 +21,7 @@ interface WitnessReading {
   readonly url: string
   /** Who the witness is: only its own cosignature says what it has seen. */
   readonly key: VerifierKey
-  /** Who signs the seal log. */
-  readonly logKey: () => Promise<VerifierKey>
+  readonly log: AnchoredLog
   /** The log's signed checkpoint of a size, the newest without one; undefined where the database has none. */
   readonly noteAt: (size?: number) => Promise<string | undefined>
   readonly timeoutMs?: number
@@ -49,28 +56,21 @@ export function readWitness(options: WitnessReading): Pick<Anchor, 'name' | 'lat
   }
 
   /** Only where both the log and the witness signed it. */
-  function headOf(note: string, logKey: VerifierKey): AnchoredHead | undefined {
-    const opened = openNote(encodeUtf8(note), [logKey, key])
-    const checkpoint = opened.ok ? parseCheckpoint(opened.text) : undefined
-    if (!opened.ok || checkpoint?.origin !== logKey.name) return undefined
-    const cosigned = opened.signatures.find(
-      ({ name, keyId }) => name === key.name && keyId === key.keyId,
-    )
-    const isSigned = opened.signatures.some(
-      ({ name, keyId }) => name === logKey.name && keyId === logKey.keyId,
-    )
-    if (cosigned === undefined || !isSigned) return undefined
-    const at =
-      cosigned.timestamp === null ? null : new Date(cosigned.timestamp * 1_000).toISOString()
-    return { size: checkpoint.size, root: checkpoint.root, at }
+  function headOf(note: string, { origin, keys }: SealLogKeys): AnchoredHead | undefined {
+    const sealed = openSealNote(note, origin, keys)
+    const opened = openNote(encodeUtf8(note), [key])
+    if (!sealed.ok || !opened.ok) return undefined
+    const { size, root } = sealed.checkpoint
+    const seconds = opened.signatures[0]?.timestamp ?? null
+    return { size, root, at: seconds === null ? null : new Date(seconds * 1_000).toISOString() }
   }
 
   /** What it says to a checkpoint as the one that it has already. */
-  async function offer(note: string, logKey: VerifierKey): Promise<AnchoredHead | number> {
+  async function offer(note: string): Promise<AnchoredHead | number> {
     const size = sizeOf(note)
     const { status, body } = await ask('add-checkpoint', `old ${size}\n\n${note}`)
     if (status === 200) {
-      const head = headOf(`${note}${body}`, logKey)
+      const head = headOf(`${note}${body}`, await options.log())
       if (head === undefined) throw failed('signed with another key')
       return head
     }
@@ -83,19 +83,18 @@ export function readWitness(options: WitnessReading): Pick<Anchor, 'name' | 'lat
   return {
     name: `witness ${key.name}`,
     async latest() {
-      const logKey = await options.logKey()
-      const log = createHash('sha256').update(logKey.name).digest('hex')
-      const served = await ask(`${log}/checkpoint`)
-      const shown = served.status === 200 ? headOf(served.body, logKey) : undefined
+      const { origin } = await options.log()
+      const served = await ask(`${createHash('sha256').update(origin).digest('hex')}/checkpoint`)
+      const shown = served.status === 200 ? headOf(served.body, await options.log()) : undefined
       if (shown !== undefined) return shown
       const newest = await noteAt()
       if (newest === undefined)
         throw failed('shows nothing, and the database has no checkpoint to ask it about')
-      const first = await offer(newest, logKey)
+      const first = await offer(newest)
       if (typeof first !== 'number') return first
       if (first === 0) return undefined
       const own = first > sizeOf(newest) ? undefined : await noteAt(first)
-      const second = own === undefined ? first : await offer(own, logKey)
+      const second = own === undefined ? first : await offer(own)
       return typeof second === 'number' ? { size: second, root: null } : second
     },
   }

@@ -1,11 +1,10 @@
 // An anchor in an S3 bucket: each checkpoint an object that nobody can replace, or delete before its time.
-import type { VerifierKey } from '@baton/ledger'
 import { tlsFailure } from '@baton/http/client'
 import { NO_TLS, transient } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
 import { createS3Client } from '../../s3-client.ts'
 import { readAnchored } from './anchor.ts'
-import type { Anchor } from './anchor.ts'
+import type { Anchor, AnchoredLog } from './anchor.ts'
 
 export interface S3AnchorOptions {
   readonly bucket: string
@@ -14,8 +13,6 @@ export interface S3AnchorOptions {
   readonly endpoint?: string | undefined
   /** How long COMPLIANCE mode keeps each object from everybody, its owner included. */
   readonly lockDays: number
-  /** Who signs the seal log. */
-  readonly key: VerifierKey
   /** Who vouches for an endpoint, and whether it may be plain text. */
   readonly tls?: Tls | undefined
   readonly now?: () => number
@@ -28,8 +25,10 @@ const SIZE_END = 10 ** 15
 const DIGITS = 15
 
 /** Loads the SDK, which is large; nothing else does. Credentials come from the SDK's own chain. */
-export async function createS3Anchor(options: S3AnchorOptions): Promise<Anchor> {
-  const { bucket, region, endpoint, lockDays, key, now = Date.now, tls = NO_TLS } = options
+export async function loadS3Anchor(
+  options: S3AnchorOptions,
+): Promise<(log: AnchoredLog) => Anchor> {
+  const { bucket, region, endpoint, lockDays, now = Date.now, tls = NO_TLS } = options
   const sdk = await import('@aws-sdk/client-s3')
   const client = createS3Client(sdk, {
     region,
@@ -40,23 +39,22 @@ export async function createS3Anchor(options: S3AnchorOptions): Promise<Anchor> 
     connectMs: TIMEOUT_MS,
     tls,
   })
-  const folder = `${key.name}/checkpoints/`
-  const nameOf = (size: number) => `${folder}${String(SIZE_END - size).padStart(DIGITS, '0')}`
+  const folderOf = async (log: AnchoredLog) => `${(await log()).origin}/checkpoints/`
 
   const read = async (name: string): Promise<string> => {
     const answer = await client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: name }))
     return (await answer.Body?.transformToString()) ?? ''
   }
-  const newest = async (): Promise<string | undefined> => {
+  const newest = async (folder: string): Promise<string | undefined> => {
     const first = { Bucket: bucket, Prefix: folder, MaxKeys: 1 }
     const name = (await client.send(new sdk.ListObjectsV2Command(first))).Contents?.[0]?.Key
     return name === undefined ? undefined : read(name)
   }
-  const put = (size: number, note: string) =>
+  const put = (name: string, note: string) =>
     client.send(
       new sdk.PutObjectCommand({
         Bucket: bucket,
-        Key: nameOf(size),
+        Key: name,
         Body: note,
         ContentType: 'text/plain; charset=utf-8',
         IfNoneMatch: '*',
@@ -67,23 +65,22 @@ export async function createS3Anchor(options: S3AnchorOptions): Promise<Anchor> 
   const guarded = <Answer>(work: Promise<Answer>): Promise<Answer> =>
     work.catch((cause: unknown) => Promise.reject(unavailable(bucket, cause)))
 
-  const latest = async () => {
-    const note = await guarded(newest())
-    return note === undefined ? undefined : readAnchored(note, key)
-  }
-
-  return {
-    name: `s3 ${bucket}`,
-    latest,
-    async publish({ note, size }) {
+  return (log) => {
+    const latest = async () => {
+      const note = await guarded(newest(await folderOf(log)))
+      return note === undefined ? undefined : readAnchored(note, await log())
+    }
+    const publish: Anchor['publish'] = async ({ note, size }) => {
       const known = await latest()
       if (known !== undefined && known.size > size) {
         return { kind: 'conflict', message: `the bucket has seen size ${known.size} already` }
       }
-      const isStored = await guarded(put(size, note).then(() => true, isPresent))
-      if (isStored || (await guarded(read(nameOf(size)))) === note) return { kind: 'kept', note }
+      const name = `${await folderOf(log)}${String(SIZE_END - size).padStart(DIGITS, '0')}`
+      const isStored = await guarded(put(name, note).then(() => true, isPresent))
+      if (isStored || (await guarded(read(name))) === note) return { kind: 'kept', note }
       return { kind: 'conflict', message: `the bucket has another checkpoint of size ${size}` }
-    },
+    }
+    return { name: `s3 ${bucket}`, latest, publish }
   }
 }
 

@@ -23,7 +23,7 @@ interface WitnessOptions {
   /** Who the witness is; its cosignature is verified before it counts. */
   readonly key: VerifierKey
   /** The log's signed checkpoint of size 0, which every log extends: asks what the witness knows. */
-  readonly emptyNote: string
+  readonly emptyNote: () => string
   /** The size that the witness acknowledged last; the witness corrects it. */
   readonly knownSize: () => number
   readonly timeoutMs?: number
@@ -81,7 +81,7 @@ export function createWitnessAnchor(options: WitnessOptions): Anchor {
       throw failed(`answered ${answer.status}`)
     },
     async latest() {
-      const answer = await post(requestBody(0, [], { note: options.emptyNote }))
+      const answer = await post(requestBody(0, [], { note: options.emptyNote() }))
       const known = answer.status === 409 ? readDecimal(answer.body.trim()) : undefined
       if (known !== undefined) return { size: known, root: null }
       if (answer.status === 200) return undefined
