@@ -187,7 +187,7 @@ describe('a rewritten database is refused, and the difference named', () => {
 
   test('and by another key, whatever the database says', async () => {
     const [code, output] = await recover({ BATON_SEAL_SIGNING_KEY: privateKey() })
-    expect([code, output]).toEqual([1, expect.stringContaining('BATON_ANCHOR_FOREIGN')])
+    expect([code, output]).toEqual([1, expect.stringContaining('BATON_SEAL_KEY_NOT_IN_FORCE')])
     expect(await hasState()).toBe(false)
   })
 })

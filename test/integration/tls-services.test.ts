@@ -1,11 +1,11 @@
 // Services that Baton only uses, at an authority of one's own: issuers of access tokens, the model of summaries, buckets and KMS are
 // believed by the settings that every process has, taken anew while it runs; none is shown a certificate, and none holds a caller for ever.
 import { writeFile } from 'node:fs/promises'
-import { createKmsWrappingKey, createS3Anchor, openColdStore } from '@baton/audit'
+import { createKmsWrappingKey, loadS3Anchor, openColdStore } from '@baton/audit'
 import type { ColdStore } from '@baton/audit'
 import { createAccessTokens, parseIssuers } from '@baton/http/access-tokens'
 import { AUDIENCE, startTokenIssuer } from '@baton/http/fixtures/token-issuer'
-import { createNoteSigner } from '@baton/ledger'
+import { createNoteSigner, singleSealKey } from '@baton/ledger'
 import { createLogger, createTls, NO_TLS, readTls } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
 import { createModelSummariser } from '@baton/sdk'
@@ -152,15 +152,17 @@ const coldOf = (url: string, tls: Tls) =>
 const HASH = 'baton/test/1/s0/tile/0/000'
 
 const signer = createNoteSigner({ name: 'example.com/seals', pkcs8: privateKey() })
-const anchorOf = (endpoint: string, tls: Tls) =>
-  createS3Anchor({
+const keys = singleSealKey(signer.key.publicKey)
+const anchorOf = async (endpoint: string, tls: Tls) => {
+  const open = await loadS3Anchor({
     bucket: 'seals',
     region: 'us-east-1',
     endpoint,
     lockDays: 1,
-    key: signer.key,
     tls,
   })
+  return open(async () => ({ origin: signer.key.name, keys }))
+}
 
 describe('a bucket', () => {
   it('of the log and one of seals are believed by the own authority, also after both have another', async () => {
