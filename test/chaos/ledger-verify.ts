@@ -4,8 +4,8 @@ import {
   createPool,
   createSubjectVault,
   readFileAnchor,
-  sealLogKeys,
   scrubPiece,
+  sealLogKeys,
   verifyChains,
 } from '@baton/audit'
 import { createAuditClient } from '@baton/audit/client'

@@ -8,8 +8,8 @@ import {
   readCoveredSizes,
   readEvidence,
   readFileAnchor,
-  sealLogKeys,
   readTrace,
+  sealLogKeys,
   verifyChains,
 } from '@baton/audit'
 import { verifyBundle, writeBundle } from '@baton/ledger'

@@ -29,6 +29,7 @@ const ALTERED: readonly FindingRule[] = [
   'SEAL_ROOT',
   'SEAL_LOG',
   'SEAL_SIGNATURE',
+  'SEAL_KEY',
   'SEAL_GONE',
   'SEAL_COPY',
   'SEAL_STATE',

@@ -3,7 +3,7 @@ import { encodeUtf8, equalBytes, fromBase64, toBase64 } from './bytes.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { verifyEd25519 } from './ed25519.ts'
 import { LedgerError } from './ledger-error.ts'
-import { formatVerifierKey, readVerifierKey, SIGNATURE_TYPES, verifierKey } from './note/key.ts'
+import { readVerifierKey, SIGNATURE_TYPES, verifierKey } from './note/key.ts'
 import type { VerifierKey } from './note/key.ts'
 import { openNote } from './note/note.ts'
 import { readSealEntry } from './seal-entry.ts'
@@ -172,13 +172,9 @@ function proveHandover(
   const seq = handovers.at(-1)
   if (entry === undefined || handover === undefined || seq === undefined) return 'ENTRY'
   if (String(handovers.slice(0, -1)) !== String(before.map((one) => one.seq))) return 'ENTRY'
-  const [from, to] = [readLogKey(handover.from, origin), readLogKey(handover.to, origin)]
-  if (from === undefined || to === undefined) return 'KEYS'
-  const earlier = before.length === 0 ? [from] : [before[0]?.from, ...before.map((one) => one.to)]
-  if (handover.from !== formatVerifierKey(earlier.at(-1) as VerifierKey)) return 'FROM'
-  if (earlier.some((key) => key !== undefined && equalBytes(key.publicKey, to.publicKey))) {
-    return 'RETURNED'
-  }
+  const keys = readKeys(origin, before, handover)
+  if (typeof keys === 'string') return keys
+  const { from, to } = keys
   const opened = openSealNote(note, origin, singleSealKey(from.publicKey))
   if (!opened.ok || opened.checkpoint.size !== seq + 1) return 'UNSIGNED'
   const { root } = opened.checkpoint
@@ -188,6 +184,21 @@ function proveHandover(
   const proof = fromBase64(handover.proof) ?? new Uint8Array(0)
   if (!verifyEd25519(to.publicKey, encodeUtf8(stated), proof)) return 'PROOF'
   return { seq, from, to, entry }
+}
+
+/** From the key in force, to one that never was. */
+function readKeys(
+  origin: string,
+  before: readonly ProvenHandover[],
+  handover: Handover,
+): { readonly from: VerifierKey; readonly to: VerifierKey } | HandoverFault {
+  const [from, to] = [readLogKey(handover.from, origin), readLogKey(handover.to, origin)]
+  if (from === undefined || to === undefined) return 'KEYS'
+  const earlier = [...before.slice(0, 1).map((one) => one.from), ...before.map((one) => one.to)]
+  const inForce = earlier.at(-1) ?? from
+  if (!equalBytes(from.publicKey, inForce.publicKey)) return 'FROM'
+  const isReturned = [from, ...earlier].some((key) => equalBytes(key.publicKey, to.publicKey))
+  return isReturned ? 'RETURNED' : { from, to }
 }
 
 /** On the way of a last leaf lie the roots of the full subtrees before it, the smallest first: folded, they are the tree without it. */

@@ -62,10 +62,7 @@ export interface Sealer extends Service {
 export function createSealer(options: SealerOptions): Sealer {
   const { pool, batchKeys, everyMs, metrics, logger } = options
   const log = createSealLog(options)
-  const anchors = options.anchors({
-    anchored: () => log.state?.anchored ?? {},
-    ring: () => log.ring,
-  })
+  const anchors = options.anchors(log)
   const anchoring = createAnchoring({ ...options, anchors })
   const phase = createPhase(options, () => log.state?.seal.seq ?? null)
   const taskMap = createTaskMapKeeper(options, {
@@ -88,22 +85,10 @@ export function createSealer(options: SealerOptions): Sealer {
     if (isUpToDate && !log.isHandingOver && log.idleMs < options.heartbeatMs) return
     await log.sign(checked.chains, coming)
     await publish()
-    sayHandover()
+    // Both keys stand in it: whoever is outside sees it at once.
+    if (sayHandover(log.state, logger)) showAnchors()
     metrics.sealsTotal.inc()
     crashPoint('sealer.after_publish')
-  }
-
-  function sayHandover(): void {
-    const { handover } = newestEntry(log.state) ?? {}
-    if (handover === undefined) return
-    logger.warn({
-      event: 'seal.key_handed_over',
-      seal: log.state?.seal.seq,
-      from: handover.from,
-      to: handover.to,
-    })
-    // Both keys stand in it: whoever is outside sees it like every seal, and at once.
-    showAnchors()
   }
 
   function showAnchors(): void {
@@ -121,12 +106,7 @@ export function createSealer(options: SealerOptions): Sealer {
     return phase.isSealing ? everyMs : Infinity
   }
 
-  function failed(error: unknown): number {
-    if (kindOf(error) === 'defect') phase.haltFor('SEAL_LOG', codeOf(error))
-    logger.error({ event: 'seal.failed', code: codeOf(error), error })
-    return phase.isSealing ? everyMs : Infinity
-  }
-
+  const failed = failureOf(phase, options)
   const rounds = every({ name: 'sealer', everyMs, run: round, failed })
 
   /** The last seal commits to a map that holds every record. */
@@ -146,7 +126,6 @@ export function createSealer(options: SealerOptions): Sealer {
     },
     async start() {
       await log.open()
-      sayKeys(log.ring, options)
       await checkStartPatiently(log.state, { pool, anchors, logger })
       await publish()
       if (phase.isHalted) return
@@ -163,6 +142,24 @@ function sayKeys({ current, next }: SealRing, { origin, logger }: SealerOptions)
   const keyOf = ({ publicKey }: SealingKey) =>
     formatVerifierKey(verifierKey(origin, SIGNATURE_TYPES.ed25519, publicKey))
   logger.info({ event: 'seal.log', key: keyOf(current), ...(next && { next: keyOf(next) }) })
+}
+
+/** Says what failed, and after how long a round is tried again. */
+const failureOf =
+  (phase: ReturnType<typeof createPhase>, { everyMs, logger }: SealerOptions) =>
+  (error: unknown): number => {
+    if (kindOf(error) === 'defect') phase.haltFor('SEAL_LOG', codeOf(error))
+    logger.error({ event: 'seal.failed', code: codeOf(error), error })
+    return phase.isSealing ? everyMs : Infinity
+  }
+
+/** Whether the newest seal is a hand-over. */
+function sayHandover(state: SealerState | undefined, logger: Logger): boolean {
+  const { handover } = newestEntry(state) ?? {}
+  if (handover === undefined) return false
+  const { from, to } = handover
+  logger.warn({ event: 'seal.key_handed_over', seal: state?.seal.seq, from, to })
+  return true
 }
 
 const newestEntry = (state: SealerState | undefined): SealEntry | undefined =>
@@ -214,9 +211,8 @@ function createSealLog(options: SealerOptions) {
     get state() {
       return state
     },
-    get ring() {
-      return ring
-    },
+    anchored: () => state?.anchored ?? {},
+    ring: () => ring,
     /** Whether the next seal hands over, or is the first one behind a hand-over: neither waits until something grows. */
     get isHandingOver() {
       return ring.next !== undefined || newestEntry(state)?.handover !== undefined
@@ -229,6 +225,7 @@ function createSealLog(options: SealerOptions) {
       const stored = await readState(statePath)
       state = stored && isAnchorFirstStart ? { ...stored, anchored: {} } : stored
       ring = ringOf(signingKeys, origin, state)
+      sayKeys(ring, options)
     },
     async sign(chains: CheckedChains['chains'], tasks: SealerState['tasks']): Promise<void> {
       await clock.compare()

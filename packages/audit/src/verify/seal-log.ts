@@ -4,8 +4,9 @@ import {
   createCompactRange,
   equalBytes,
   fromBase64,
-  hashLeaf,
   HANDOVER_FAULTS,
+  HANDOVERS_MAX,
+  hashLeaf,
   readSealEntry,
   resolveSealKeys,
   sealFault,
@@ -64,7 +65,7 @@ export function createSealLog(origin: string): SealLog {
   const watched = new Map<number, Uint8Array | undefined>()
   let previous: SealEntry | undefined
   const secondFrom = new Map<string, number>()
-  const handovers: (HandoverEvidence & { readonly seq: number })[] = []
+  const handovers: ReadHandover[] = []
 
   function report(seq: number | null, rule: FindingRule, message: string): void {
     findings.push({ origin, seq, rule, message })
@@ -82,24 +83,15 @@ export function createSealLog(origin: string): SealLog {
   return {
     watch: (size) => void watched.set(size, undefined),
     report,
-    keysFrom(trusted) {
-      if (handovers.length === 0) return singleSealKey(trusted)
-      const resolved = resolveSealKeys(origin, [trusted], handovers)
-      if (resolved.ok) return resolved.keys
-      const { fault, at } = resolved
-      report(at === null ? null : (handovers[at]?.seq ?? null), 'SEAL_KEY', HANDOVER_FAULTS[fault])
-      return singleSealKey(trusted)
-    },
+    keysFrom: (trusted) => keysOver(trusted, handovers, { origin, report }),
     next({ seq, body, note }) {
       if (seq !== tree.size) {
         report(tree.size, 'SEAL_LOG', 'an entry of the seal log is missing')
         while (tree.size < seq) tree.append(hashLeaf(new Uint8Array(0)))
       }
       const entry = readSealEntry(body)
-      if (entry?.handover !== undefined) {
-        // The way of the newest leaf leads past every full subtree before it, the smallest first.
-        const before = tree.state().hashes.map((hash) => fromBase64(hash) as Uint8Array)
-        handovers.push({ seq, entry: body, path: before.toReversed(), note })
+      if (entry?.handover !== undefined && handovers.length <= HANDOVERS_MAX) {
+        handovers.push({ seq, entry: body, path: pathOfNext(tree), note })
       }
       tree.append(hashLeaf(body))
       if (watched.has(tree.size)) watched.set(tree.size, tree.root())
@@ -142,6 +134,31 @@ export function createSealLog(origin: string): SealLog {
     secondFrom,
   }
 }
+
+interface ReadHandover extends HandoverEvidence {
+  readonly seq: number
+}
+
+/** Where one of them does not hold, the trusted key alone counts. */
+function keysOver(
+  trusted: Uint8Array,
+  handovers: readonly ReadHandover[],
+  { origin, report }: Pick<SealLog, 'report'> & { readonly origin: string },
+): SealKeys {
+  if (handovers.length === 0) return singleSealKey(trusted)
+  const resolved = resolveSealKeys(origin, [trusted], handovers)
+  if (resolved.ok) return resolved.keys
+  const { fault, at } = resolved
+  report(at === null ? null : (handovers[at]?.seq ?? null), 'SEAL_KEY', HANDOVER_FAULTS[fault])
+  return singleSealKey(trusted)
+}
+
+/** The way of the leaf that comes next leads past every full subtree before it, the smallest first. */
+const pathOfNext = (tree: CompactRange): Uint8Array[] =>
+  tree
+    .state()
+    .hashes.map((hash) => fromBase64(hash) as Uint8Array)
+    .toReversed()
 
 function addTarget(targets: Map<string, SealTarget[]>, origin: string, target: SealTarget): void {
   const known = targets.get(origin) ?? []

@@ -1707,7 +1707,7 @@ const checkChainCheckpoint = ({ evidence, log }) => {
 };
 const checkSealEntry = ({ evidence: { files, seal, chains = [] }, log }) => {
 	if (!files.has(FILES.seal)) log.lack({ file: FILES.seal }, UNSEALED);
-	else if (seal === void 0) log.fail({ file: FILES.seal }, "it cannot be read as a seal entry");
+	else if (seal === void 0 || seal.v === 3) log.fail({ file: FILES.seal }, "it cannot be read as a seal entry");
 	else for (const { origin } of chains) {
 		if (sealedChain(seal, origin) !== void 0) continue;
 		log.fail({
@@ -2165,6 +2165,7 @@ const CHECKS = {
 };
 
 // packages/ledger/src/seal-entry.ts
+const HANDOVERS_MAX = 120;
 function readSealEntry(bytes) {
 	const text = decodeUtf8(bytes);
 	if (text === void 0) return void 0;
@@ -2179,17 +2180,29 @@ function readSealEntry(bytes) {
 }
 const hasMembers = (value, names) => typeof value === "object" && value !== null && Object.keys(value).sort().join() === names;
 function isSealEntry(value) {
-	const isFirst = hasMembers(value, "at,chains,v") && value["v"] === 1;
-	const isSecond = hasMembers(value, "at,chains,tasks,v") && value["v"] === 2;
-	if (!isFirst && !isSecond) return false;
+	if (!hasVersion(value)) return false;
 	const { at, chains } = value;
 	if (typeof at !== "string" || parseInstant(at) === void 0) return false;
 	if (!Array.isArray(chains) || chains.length === 0 || !chains.every(isSealedChain)) return false;
-	if (isSecond && !areSealedTasks(value["tasks"], {
+	if ("tasks" in value && !areSealedTasks(value["tasks"], {
 		at,
 		chains
 	})) return false;
+	if ("handovers" in value && !arePlaces(value["handovers"])) return false;
+	if ("handover" in value && !isHandover(value["handover"])) return false;
 	return chains.every((chain, index) => index === 0 || chains[index - 1].origin < chain.origin);
+}
+function hasVersion(value) {
+	if (hasMembers(value, "at,chains,v")) return value["v"] === 1;
+	if (hasMembers(value, "at,chains,tasks,v")) return value["v"] === 2;
+	return (hasMembers(value, "at,chains,handovers,v") || hasMembers(value, "at,chains,handovers,tasks,v") || hasMembers(value, "at,chains,handover,handovers,v") || hasMembers(value, "at,chains,handover,handovers,tasks,v")) && value["v"] === 3;
+}
+const arePlaces = (value) => Array.isArray(value) && value.length > 0 && value.length <= 120 && value.every((place, at) => isCount(place) && place > (at === 0 ? 0 : value[at - 1]));
+function isHandover(value) {
+	if (!hasMembers(value, "from,proof,to")) return false;
+	const { from, to, proof } = value;
+	if (typeof from !== "string" || typeof to !== "string") return false;
+	return typeof proof === "string" && fromBase64(proof)?.length === 64;
 }
 function isSealedChain(value) {
 	if (!hasMembers(value, "origin,root,size")) return false;

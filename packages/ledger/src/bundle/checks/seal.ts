@@ -71,7 +71,8 @@ export const checkChainCheckpoint: Check = ({ evidence, log }) => {
 
 export const checkSealEntry: Check = ({ evidence: { files, seal, chains = [] }, log }) => {
   if (!files.has(FILES.seal)) log.lack({ file: FILES.seal }, UNSEALED)
-  else if (seal === undefined) log.fail({ file: FILES.seal }, 'it cannot be read as a seal entry')
+  else if (seal === undefined || seal.v === 3)
+    log.fail({ file: FILES.seal }, 'it cannot be read as a seal entry')
   else {
     for (const { origin } of chains) {
       if (sealedChain(seal, origin) !== undefined) continue
