@@ -60,7 +60,7 @@ export const sealLogKeys =
     }))
 
 /** What the database has of the entry at one place, and its way to the root of the first `size` entries. */
-export async function readHandover(
+async function readHandover(
   snapshot: Snapshot,
   seq: number,
   size: number,
