@@ -423,7 +423,7 @@ describe('what an erasure does not cover', () => {
     await tamper(FORGE, ADD, DELETE(kept.handoffId))
     expect((await verify()).findings).toMatchObject([
       { rule: 'PAYLOAD_MISSING', seq: 0 },
-      { rule: 'STATE', seq: 2 },
+      { rule: 'STATE', seq: 3 },
     ])
     // A record that says so, in no signed batch.
     await tamper(

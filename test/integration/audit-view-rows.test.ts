@@ -174,11 +174,11 @@ test('a view that shows a rejection as accepted and hides a handoff does not get
   const { findings } = await check('handoff_audit', await asTexts('handoff_audit'))
   expect(findings).toEqual([
     { row: 2, handoffId: rejected, message: 'status says "ACCEPTED", record 2 says "REJECTED"' },
-    { row: 4, handoffId: refused, message: 'status says "ACCEPTED", record 10 says "REJECTED"' },
+    { row: 4, handoffId: refused, message: 'status says "ACCEPTED", record 11 says "REJECTED"' },
     {
       row: null,
       handoffId: released,
-      message: 'the row of record 7 (HANDOFF_ACCEPTED) is missing',
+      message: 'the row of record 8 (HANDOFF_ACCEPTED) is missing',
     },
   ])
 })

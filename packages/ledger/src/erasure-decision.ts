@@ -48,8 +48,15 @@ export interface SignedErasure {
   readonly confirmedSigned: RecordedSignature | null
 }
 
-/** Why an erasure may not be carried out: undefined where two people with keys that are believed here have signed it. */
-export function erasureFault(erasure: SignedErasure, people: People): DecisionFault | undefined {
+/**
+ * Why an erasure may not be carried out: undefined where two people with keys that are believed here have signed it, at `atMs` where it
+ * is confirmed then. What is confirmed already was looked at when it came, and the auditor has signed that.
+ */
+export function erasureFault(
+  erasure: SignedErasure,
+  people: People,
+  atMs = -Infinity,
+): DecisionFault | undefined {
   const { id, requestedBy, requestedSigned, confirmedBy, confirmedSigned } = erasure
   if (requestedBy === confirmedBy) return 'other_person'
   const faultOf = (
@@ -59,8 +66,6 @@ export function erasureFault(erasure: SignedErasure, people: People): DecisionFa
   ) => {
     if (signed === null || actor === null) return 'unsigned'
     const act = { id: actIdOf(signed), actor, signed }
-    // It was looked at when it came, and the auditor has signed that.
-    const atMs = Date.parse(signed.signedAt)
     return entryFault({ event, taskId: id, handoffId: id, act }, people, atMs)
   }
   return (

@@ -81,6 +81,8 @@ export type {
   RecordedSignature,
 } from './recorded-decision.ts'
 export { createDecisionJudge } from './judge-decisions.ts'
+export { LISTED_AS } from './listed-people.ts'
+export { peopleEntries } from './people-entries.ts'
 export type { DecisionFinding, DecisionTally } from './judge-decisions.ts'
 export { erasureConfirmation, erasureFault, erasureRequest } from './erasure-decision.ts'
 export type { SignedErasure } from './erasure-decision.ts'

@@ -2,11 +2,13 @@
 import { describe, expect, it } from 'vitest'
 import { chainOf, ORIGIN } from '../fixtures/chain.ts'
 import { actOf, decidedBy, entriesOf } from '../fixtures/deciders.ts'
+import type { Decider } from '../fixtures/deciders.ts'
 import { entryOf } from '../fixtures/entry.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import type { AuditEvent } from './audit-event.ts'
 import { createDecisionJudge } from './judge-decisions.ts'
-import { parsePeople } from './people.ts'
+import { peopleEntries } from './people-entries.ts'
+import { parsePeople, personEntry } from './people.ts'
 import { readRecord } from './record.ts'
 import type { RecordBody } from './record.ts'
 
@@ -35,7 +37,7 @@ function judged(
   const judge = createDecisionJudge({ people: parsePeople(people.join()), areTasksWhole })
   const found = bodiesOf(entries)
     .slice(from)
-    .flatMap((body) => judge.next(body))
+    .flatMap((body) => judge.next(body).findings)
   return { found: [...found, ...judge.finish()], tally: judge.tally() }
 }
 const faults = (...given: Parameters<typeof judged>) =>
@@ -175,8 +177,8 @@ describe('the decisions among records', () => {
       act: { ...actOf(plan, 'carol'), actor: 'dora' },
     }
     expect(faults([inHerName, dora], { people: others })).toEqual([
-      [0, 'unproven', expect.stringContaining('none of those')],
       [1, 'wrong', expect.stringContaining('one person alone')],
+      [0, 'unproven', expect.stringContaining('none of those')],
     ])
     // A bulk re-drive names no release: all of it is judged again.
     expect(faults([stopped, letter, of('HANDOFF_RELEASED')])).toEqual([])
@@ -276,6 +278,53 @@ describe('the decisions among records', () => {
     ])
   })
 
+  it('are nobody’s by a key that the log, which lists them all, lists for no such person', () => {
+    const listed = (names?: readonly Decider[]) =>
+      peopleEntries(parsePeople(entriesOf(names).join()))
+    const forged = [stopped, letter, decidedBy(vote, 'anna', { by: 'eve' }), ben, released]
+    const unproven = expect.stringContaining('none of those that are trusted here')
+    const unlisted = expect.stringContaining('no key of this person that this log ever listed')
+    expect(judged([...listed(), ...forged])).toMatchObject({
+      found: [{ seq: 3, kind: 'wrong', message: unlisted }],
+      tally: { trusted: 1, untrusted: 0, wrong: 1 },
+    })
+    // Somebody else's key is none of hers.
+    expect(faults([...listed(['eve', 'anna']), ...forged])).toEqual([[3, 'wrong', unlisted]])
+    // A log from before keys were listed, and what it tells of then.
+    expect(faults(forged)).toEqual([[2, 'unproven', unproven]])
+    expect(faults([...forged, ...listed()])).toEqual([[2, 'unproven', unproven]])
+    // What others list is no whole list, and what has expired may have listed it.
+    const [ofAuditor] = listed()
+    const ofGateway = {
+      ...(ofAuditor as AuditEntry),
+      operation: { ...(ofAuditor as AuditEntry).operation, subject: 'gateway' },
+    } as AuditEntry
+    expect(faults([ofGateway, ...forged])).toEqual([[3, 'unproven', unproven]])
+    expect(faults([letter, ...listed(), ...forged], { from: 1 })).toEqual([
+      [4, 'unproven', unproven],
+    ])
+  })
+
+  it('are not forged because a key is not named here that counted once', () => {
+    const others = entriesOf(['anna', 'carol', 'dora'])
+    const unproven = expect.stringContaining('none of those that are trusted here')
+    const listed = (names?: readonly Decider[]) =>
+      peopleEntries(parsePeople(entriesOf(names).join()))
+    expect(faults([...listed(), ...whole], { people: others })).toEqual([[4, 'unproven', unproven]])
+    // Another auditor has it, or had it, and its list came to another chain.
+    const early = [...listed(['anna']), ...whole, ...listed(['ben'])]
+    expect(faults(early, { people: others })).toEqual([[4, 'unproven', unproven]])
+    const many = parsePeople(
+      Array.from({ length: 40 }, (_, at) =>
+        personEntry(`p${at}`, ['reviewer'], new Uint8Array(32).fill(at)),
+      ).join(),
+    )
+    const all = [...many, ...parsePeople(entriesOf().join())]
+    const lists = peopleEntries(new Map(all))
+    expect(lists).toHaveLength(2)
+    expect(faults([...lists, ...whole], { people: others })).toEqual([[5, 'unproven', unproven]])
+  })
+
   it('say nothing of votes that may have expired, and miss those that must be there', () => {
     expect(faults(whole, { from: 3 })).toEqual([])
     expect(faults(whole, { from: 3, areTasksWhole: true })).toEqual([
@@ -305,8 +354,9 @@ describe('the decisions among records', () => {
       { ...body.act?.signed, keyId: 7 },
       { ...body.act?.signed, signature: 'AA==' },
     ]
-    const kinds = forms.flatMap((form) => judge.next(odd(form))).map(({ kind }) => kind)
+    const kinds = forms.flatMap((form) => judge.next(odd(form)).findings).map(({ kind }) => kind)
     expect(kinds).toEqual(Array(5).fill('wrong'))
-    expect(judge.next({ ...body, event: '__proto__' } as unknown as RecordBody)).toEqual([])
+    const other = { ...body, event: '__proto__' } as unknown as RecordBody
+    expect(judge.next(other)).toEqual({ decision: undefined, findings: [] })
   })
 })

@@ -1,8 +1,9 @@
 // Judges the decisions of people among the records of a log or a bundle, as they come by: whether each is signed by its person with a
-// key that is trusted here, and whether those were different people where it takes two. Trusts nothing that the records say of keys.
+// key that is trusted here, and whether those were different people where it takes two. Trusts no key because the records name it.
 import type { AuditEvent } from './audit-event.ts'
 import { detached } from './bytes.ts'
 import { parseInstant } from './instant.ts'
+import { createListedPeople } from './listed-people.ts'
 import type { People } from './people.ts'
 import { DECIDED_AS, entryFault, isDecision, signedAs } from './recorded-decision.ts'
 import type { DecisionFault, RecordedSignature } from './recorded-decision.ts'
@@ -29,9 +30,15 @@ export interface DecisionFinding {
   readonly message: string
 }
 
+export interface Judged {
+  /** What is known of the decision that the record tells of, so far; undefined where it tells of none. */
+  readonly decision: keyof DecisionTally | undefined
+  readonly findings: readonly DecisionFinding[]
+}
+
 export interface DecisionJudge {
   /** Takes every record, each chain in its order. */
-  next(record: RecordBody): readonly DecisionFinding[]
+  next(record: RecordBody): Judged
   /** What only shows when every record has come by. */
   finish(): readonly DecisionFinding[]
   tally(): DecisionTally
@@ -43,6 +50,13 @@ interface JudgeOptions {
   readonly areTasksWhole: boolean
 }
 
+/** A decision by a key that is none of those that are trusted here. */
+interface Stranger extends Place {
+  readonly recordedAt: number
+  readonly person: string
+  readonly keyId: string
+}
+
 const NOTHING: readonly DecisionFinding[] = []
 
 export function createDecisionJudge({ people, areTasksWhole }: JudgeOptions): DecisionJudge {
@@ -51,6 +65,8 @@ export function createDecisionJudge({ people, areTasksWhole }: JudgeOptions): De
   const senders = createSenders()
   const votes = createReleaseVotes()
   const plans = createPlans()
+  const listed = createListedPeople()
+  const strangers: Stranger[] = []
   /** The signatures that stand in records already. */
   const used = new Set<string>()
 
@@ -69,25 +85,54 @@ export function createDecisionJudge({ people, areTasksWhole }: JudgeOptions): De
     return undefined
   }
 
-  function judge(record: RecordBody): readonly DecisionFinding[] {
+  function judge(record: RecordBody): Judged {
     const fault = faultOf(record) ?? (senders.decided(record) ? 'own' : undefined)
     const kind = fault === undefined ? 'trusted' : KINDS[fault]
-    counts[kind === 'unproven' ? 'untrusted' : kind] += 1
-    if (fault === undefined || kind === 'trusted') return NOTHING
-    return [{ ...placeOf(record), kind, message: WORDS[fault] }]
+    const decision = kind === 'unproven' ? 'untrusted' : kind
+    counts[decision] += 1
+    if (fault === 'unknown_key') meet(record)
+    if (fault === undefined || fault === 'unknown_key' || kind === 'trusted')
+      return { decision, findings: NOTHING }
+    return { decision, findings: [{ ...placeOf(record), kind, message: WORDS[fault] }] }
+  }
+
+  /** What it comes to is known when all that the log lists has come by. */
+  function meet(record: RecordBody): void {
+    const { actor = '', signed } = record.act ?? {}
+    strangers.push({
+      ...placeOf(record),
+      recordedAt: parseInstant(record.recordedAt) ?? -Infinity,
+      person: detached(actor),
+      keyId: detached(signed?.keyId ?? ''),
+    })
+  }
+
+  function strangersFinding(one: Stranger): DecisionFinding {
+    const { origin, seq, recordedAt, person, keyId } = one
+    const isComplete = beginning.areChainsWhole() && recordedAt >= listed.completeFrom()
+    if (!isComplete || listed.has(person, keyId))
+      return { origin, seq, kind: 'unproven', message: WORDS.unknown_key }
+    counts.untrusted -= 1
+    counts.wrong += 1
+    return { origin, seq, kind: 'wrong', message: UNLISTED }
   }
 
   return {
     next(record) {
       votes.next(record, beginning.isWhole(record))
+      listed.next(record)
       const owned = senders.sent(record)
       counts.trusted -= owned.length
       counts.wrong += owned.length
       const own = owned.map((place) => ({ ...place, kind: 'wrong' as const, message: WORDS.own }))
-      if (!isDecision(signedAs(record.event))) return own
-      return [...own, ...judge(record)]
+      if (!isDecision(signedAs(record.event))) return { decision: undefined, findings: own }
+      const { decision, findings } = judge(record)
+      return { decision, findings: [...own, ...findings] }
     },
-    finish: () => votes.finish().map((one) => ({ ...one, kind: 'wrong' })),
+    finish: () => [
+      ...strangers.splice(0).map(strangersFinding),
+      ...votes.finish().map((one) => ({ ...one, kind: 'wrong' as const })),
+    ],
     tally: () => ({ ...counts }),
   }
 }
@@ -126,7 +171,10 @@ const WORDS: Readonly<Record<Fault, string>> = {
   unplanned: 'this erasure was carried out, and no record plans it',
 }
 
-const placeOf = ({ origin, seq }: RecordBody) => ({ origin: detached(origin), seq })
+const UNLISTED =
+  'the decision is signed with no key of this person that this log ever listed, and the auditor lists every key before it records what it decided'
+
+const placeOf = ({ origin, seq }: RecordBody): Place => ({ origin: detached(origin), seq })
 
 function recordFault(record: RecordBody, people: People): DecisionFault | undefined {
   const signed = signedOf(record)
@@ -157,6 +205,8 @@ function createBeginning(areTasksWhole: boolean) {
   const origins = new Set<string>()
   let areChainsWhole = true
   return {
+    /** As far as they have come by. */
+    areChainsWhole: () => areChainsWhole,
     isWhole({ origin, seq, taskSeq }: RecordBody): boolean {
       if (!origins.has(origin)) {
         origins.add(detached(origin))

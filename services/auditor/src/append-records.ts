@@ -1,6 +1,6 @@
 // POST /v1/records: checks a request's entries, waits for their commit, answers their receipts.
 import type { AppendOutcome } from '@baton/audit'
-import { checkEntry, entryFault, HANDOFF_KEY } from '@baton/ledger'
+import { checkEntry, entryFault, HANDOFF_KEY, LISTED_AS } from '@baton/ledger'
 import type { AuditEntry, DecisionFault, EntryProblem, People, Receipt } from '@baton/ledger'
 import type { Batcher, Logger } from '@baton/runtime'
 import type { Appender } from './access.ts'
@@ -95,10 +95,12 @@ interface Claim {
 
 const claimOf = (entry: unknown): Claim => (entry ?? {}) as Claim
 
+const OF_AUDITOR: ReadonlySet<unknown> = new Set(['auditor', LISTED_AS])
+
 /** Its own keys and settings, which nobody but the auditor knows; what it said last of them, it reads from the log. */
 const isOfAuditor = ({ event, operation }: Claim): boolean =>
   (event === 'KEY_ROTATED' && operation?.subject !== HANDOFF_KEY) ||
-  (event === 'SETTINGS_CHANGED' && operation?.subject === 'auditor')
+  (event === 'SETTINGS_CHANGED' && OF_AUDITOR.has(operation?.subject))
 
 const MAY_RECORD: Readonly<Record<Appender, (claim: Claim) => boolean>> = {
   service: (claim) => !RESERVED.has(claim.event) && !isOfAuditor(claim),

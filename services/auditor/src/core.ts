@@ -32,6 +32,7 @@ import { createClockWatch } from './clock-watch.ts'
 import { describeSettings } from './begun-with.ts'
 import type { BegunParts } from './begun-with.ts'
 import { createKeyKeeper } from './key-keeper.ts'
+import { listingPeople } from './list-people.ts'
 import { createSchemaWatch } from './schema-watch.ts'
 import { createSealWatch } from './seal-watch.ts'
 import { createSettingsRecorder } from './settings-recorder.ts'
@@ -134,23 +135,14 @@ export function openCore(dependencies: AuditorDependencies): Core {
   const { BATON_ENVIRONMENT: environment } = settings
   const { nowMicros } = clock
   const log = createAuditLog({ db: writer, vault, signer, environment, nowMicros })
-  const batcher = createBatcher({
-    name: 'audit append',
-    async flush(entries: Parameters<AuditLog['append']>[0]) {
-      const outcomes = await log.append(entries)
-      metrics.auditRecordsTotal.inc(outcomes.filter(isNew).length)
-      return outcomes
-    },
-    maxItems: FLUSH_RECORDS_MAX,
-    maxQueued: settings.BATON_AUDIT_QUEUED_MAX,
-  })
+  const people = parsePeople(settings.BATON_PEOPLE ?? '')
+  const batcher = batcherOf(dependencies, log, people)
   const callers = createCallers({
     issuersPath: settings.BATON_ISSUERS,
     logger,
     tls: dependencies.tls,
   })
   const batchKeys = batchKeysOf(signer, settings)
-  const people = parsePeople(settings.BATON_PEOPLE ?? '')
   const cold = openColdStore(settings, dependencies.tls)
   const keys = createKeyKeeper({ vaultDb, vault, metrics, logger })
   const held = { settings, people, vault, signer, batchKeys, sealKey }
@@ -194,6 +186,29 @@ export function openCore(dependencies: AuditorDependencies): Core {
       await Promise.all([writer.end(), reader.end(), vaultDb.end()])
     },
   }
+}
+
+/** The one way into the log; before the first decision, whose decisions count is recorded. */
+function batcherOf(
+  { settings, metrics }: AuditorDependencies,
+  log: AuditLog,
+  people: People,
+): Core['batcher'] {
+  const append: AuditLog['append'] = async (entries) => {
+    const outcomes = await log.append(entries)
+    metrics.auditRecordsTotal.inc(outcomes.filter(isNew).length)
+    return outcomes
+  }
+  const list = listingPeople(people, append)
+  return createBatcher({
+    name: 'audit append',
+    async flush(entries) {
+      await list(entries)
+      return append(entries)
+    },
+    maxItems: FLUSH_RECORDS_MAX,
+    maxQueued: settings.BATON_AUDIT_QUEUED_MAX,
+  })
 }
 
 /** Undefined where somebody has said that nobody seals. Throws BATON_SEAL_KEY_MISSING where nobody has said either. */

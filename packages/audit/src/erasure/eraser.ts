@@ -402,7 +402,7 @@ async function confirmPlan(
   const decided = { ...found, confirmedBy, handoffIds, taskIds }
   const signers = { requestedSigned: requested, confirmedSigned: read.signed }
   // The key of whoever planned it may count no more.
-  const fault = erasureFault({ ...decided, ...signers }, options.people)
+  const fault = erasureFault({ ...decided, ...signers }, options.people, Date.now())
   if (fault !== undefined) return refusedAs('unsigned_plan')
   const signatures = { requested, confirmed: read.signed }
   const signed = signErasure(decided, signatures, options.signer)

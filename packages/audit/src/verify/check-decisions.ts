@@ -68,15 +68,13 @@ function judgeDecisions(people: People): DecisionCheck {
   return {
     next(_, { reading }) {
       if (reading === undefined) return NO_FINDINGS
-      const findings = judge.next(reading)
-      const kind = kindOf(reading.event)
-      const own = findings.find(
-        ({ origin, seq }) => seq === reading.seq && origin === reading.origin,
-      )
-      if (isDecision(reading.event) || own !== undefined) {
+      const { decision, findings } = judge.next(reading)
+      if (decision !== undefined) {
+        const kind = kindOf(reading.event)
         const atMicros = begunAt(reading)
-        if (own === undefined) signedFrom[kind] = Math.min(signedFrom[kind], atMicros)
-        else if (own.kind === 'unsigned') unsigned = [...unsigned, { kind, atMicros, finding: own }]
+        if (decision === 'trusted') signedFrom[kind] = Math.min(signedFrom[kind], atMicros)
+        const own = findings.find((one) => one.kind === 'unsigned')
+        if (own !== undefined) unsigned = [...unsigned, { kind, atMicros, finding: own }]
       }
       return findings.filter((one) => one.kind !== 'unsigned').map(ruled)
     },

@@ -46,7 +46,8 @@ export function taskDecisions(
   people: People,
 ): readonly TaskCheck[] {
   const judge = createDecisionJudge({ people, areTasksWhole: expired === 0 })
-  const found = records.flatMap(({ body }) => judge.next(body))
+  const seen = records.flatMap(({ body }) => judge.next(body).findings)
+  const found = [...seen, ...judge.finish()]
   const { trusted, untrusted, unsigned, wrong } = judge.tally()
   const decisions = trusted + untrusted + unsigned + wrong
   if (decisions === 0) return []
@@ -54,7 +55,7 @@ export function taskDecisions(
   const text = decisionsText({ decisions, judged })
   const line = { name: 'decisions', isJudged: judged !== null }
   if (judged === null) return [{ ...line, mark: 'unknown', text }]
-  const [worst] = [...found, ...judge.finish()].toSorted((a, b) => RANK[a.kind] - RANK[b.kind])
+  const [worst] = found.toSorted((a, b) => RANK[a.kind] - RANK[b.kind])
   if (worst === undefined) return [{ ...line, mark: 'passed', text }]
   const mark = worst.kind === 'wrong' ? 'failed' : 'unknown'
   return [{ ...line, mark, text: `record ${worst.seq}: ${worst.message}` }]
