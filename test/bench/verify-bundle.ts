@@ -55,6 +55,7 @@ export function wholeChain(records: number): WholeChain {
   const chains = [{ origin: ORIGIN, size: records, checkpoint: null, leaves, hashes: [] }]
   const rest = {
     ends: null,
+    handovers: [],
     erasures: [],
     receipts: [],
     payloads: null,

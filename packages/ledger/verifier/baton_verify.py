@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Verifies a baton-evidence/1, 2 or 3 bundle offline with nothing but Python 3.8 and its standard library.
+"""Verifies a baton-evidence/1 to 4 bundle offline with nothing but Python 3.8 and its standard library.
 
 python3 baton_verify.py BUNDLE --policy FILE [--json] [--now POSIX_SECONDS]
 
@@ -18,7 +18,7 @@ import time
 from collections import OrderedDict
 from datetime import datetime, timezone
 
-FORMATS = ["baton-evidence/1", "baton-evidence/2", "baton-evidence/3"]
+FORMATS = ["baton-evidence/1", "baton-evidence/2", "baton-evidence/3", "baton-evidence/4"]
 ORDER = [
     "manifest.json", "manifest.note", "manifest.sha256", "records.jsonl", "erasures.jsonl",
     "erasure-lists.json", "proof.json", "seal.json", "seal.tlog-proof", "batches.json",
@@ -44,9 +44,13 @@ NOT_EXCLUDED = OrderedDict([
     ("RECEIPT", "a record that the operational database was told of and that is missing here (the bundle holds no receipt)"),
 ])
 LATER = "records of the task that came after %s (your policy names no exporter who vouches that these are all)"
+HEIR = ("a log that somebody else went on with who has the key %s (your policy names it, and it was handed over with seal %d: "
+        "ask whoever runs the log whether %s is its key, and name that one instead)")
 TASKS_MAX = 10000
 NODES_OF_TASK_MAX = 25
 NODE_DIGITS_MAX = 1112
+HANDOVERS_MAX = 120
+PATH_MAX = 53
 SHOWN_MAX = 100
 DEPTH_MAX = 64
 SKEW = 300
@@ -186,6 +190,7 @@ are_chains = each(having(
 are_batches = each(having(
     origin=is_name, firstSeq=is_count, lastSeq=is_count, lastHash=is_digest, keyId=is_name, signature=is_base64))
 are_receipts = each(having(origin=is_name, seq=is_count, recordHash=is_digest, recordedAt=is_name))
+are_proofs_of_handovers = each(having(entry=is_text, path=each(is_base64), note=is_text))
 are_erasure_lists = each(each(row(is_name, is_count, is_count)))
 
 
@@ -326,7 +331,7 @@ def parse_tlog_proof(data):
 class Policy:
     def __init__(self, data):
         self.logs, self.witnesses, self.groups = [], {}, {}
-        self.batch_keys, self.exporters, quorum, members = {}, [], [], set()
+        self.batch_keys, self.exporters, self.retired, quorum, members = {}, [], [], [], set()
         self.unusable, self.unknown = set(), set()
         for number, octets in enumerate(data.split(b"\n"), 1):
             try:
@@ -335,14 +340,7 @@ class Policy:
                 directive = re.match(r"^[ \t]*#[ \t]*baton-key\b(.*)$", line)
                 words = [word for word in re.split("[ \t]+", line) if word]
                 if directive:
-                    role, text = directive.group(1).split()
-                    key = Key(text, [1])
-                    if role == "batch":
-                        self.batch_keys[hashlib.sha256(key.public).hexdigest()[:16]] = key.public
-                    elif role == "exporter":
-                        self.exporters.append(key)
-                    else:
-                        raise ValueError("a key is of a batch or an exporter")
+                    self.key_of_service(directive.group(1).split())
                 elif words and not words[0].startswith("#"):
                     self.line(words, quorum, members)
             except (ValueError, IndexError, KeyError) as error:
@@ -350,6 +348,21 @@ class Policy:
         if len(quorum) != 1:
             raise ValueError("there is exactly one quorum line")
         self.quorum = quorum[0]
+        keys = self.logs + [key for key, _ in self.retired]
+        if len({key.public for key in keys}) < len(keys):
+            raise ValueError("a key of a log is listed twice")
+
+    def key_of_service(self, words):
+        role, text, *rest = words
+        key = Key(text, [1])
+        if role == "retired" and len(rest) == 1 and re.fullmatch("0|[1-9][0-9]{0,15}", rest[0]) and is_count(int(rest[0])):
+            self.retired.append((key, int(rest[0])))
+        elif role == "batch" and not rest:
+            self.batch_keys[hashlib.sha256(key.public).hexdigest()[:16]] = key.public
+        elif role == "exporter" and not rest:
+            self.exporters.append(key)
+        else:
+            raise ValueError("a key is of a batch or an exporter, or retired with a number of seals")
 
     def line(self, words, quorum, members):
         if words[0] == "log" and len(words) in (2, 3):
@@ -358,6 +371,8 @@ class Policy:
             key = Key(words[1], [1])
             if any(key.public == other.public for other in self.logs):
                 raise ValueError("a log is listed twice")
+            if any(key.name == other.name for other in self.logs):
+                raise ValueError("two keys of one log: name the one in force, and the others as # baton-key retired")
             self.logs.append(key)
         elif words[0] == "witness" and len(words) in (3, 4):
             self.fresh(words[1])
@@ -470,7 +485,7 @@ def read_tar(data, report):
 class Report:
     def __init__(self):
         self.findings, self.incomplete, self.skipped, self.segments = [], [], [], []
-        self.unsupported, self.found_end = False, None
+        self.unsupported, self.found_end, self.heir = False, None, None
 
     def fail(self, rule, place, message):
         self.findings.append({"rule": rule, "place": place, "message": message})
@@ -492,7 +507,8 @@ class Report:
         worse = self.verdict() in ("tampered", "unsupported")
         end = self.end()
         open_texts = dict(NOT_EXCLUDED, EXPORTER_SIGNATURE=LATER % end["until"]) if end else NOT_EXCLUDED
-        return [] if worse else [open_texts[rule] for rule in NOT_EXCLUDED if rule in self.skipped]
+        heir = [self.heir] if self.heir else []
+        return [] if worse else heir + [open_texts[rule] for rule in NOT_EXCLUDED if rule in self.skipped]
 
     def end(self):
         """That nothing of the tasks is missing: only under a seal that is proven, seen, and of a time that can be."""
@@ -601,9 +617,10 @@ def read_seal(data):
     seal = read_json(data)
     try:
         names = [chain["origin"] for chain in seal["chains"]]
-        members = {1: {"v", "at", "chains"}, 2: {"v", "at", "chains", "tasks"}}.get(seal["v"])
-        ok = set(seal) == members and names and names == sorted(set(names))
-        ok = ok and (seal["v"] == 1 or are_sealed_tasks(seal["tasks"], seal))
+        ok = has_version(seal) and names and names == sorted(set(names))
+        ok = ok and ("tasks" not in seal or are_sealed_tasks(seal["tasks"], seal))
+        ok = ok and ("handovers" not in seal or are_places(seal["handovers"]))
+        ok = ok and ("handover" not in seal or is_handover(seal["handover"]))
         ok = ok and all(set(chain) == {"origin", "size", "root"} and len(unbase64(chain["root"])) == 32
                         for chain in seal["chains"])
         instant(seal["at"])
@@ -611,6 +628,26 @@ def read_seal(data):
         return (chains, seal["at"], seal.get("tasks")) if ok else (None, seal["at"], None)
     except (TypeError, KeyError, ValueError):
         return None, None, None
+
+
+def has_version(seal):
+    """Version 1 has no `tasks`, version 2 has them, version 3 has `handovers` with or without them, and may be one."""
+    members = set(seal) - {"v", "at", "chains"}
+    if len(set(seal) - members) < 3 or type(seal["v"]) is not int:
+        return False
+    if "handovers" in members:
+        return seal["v"] == 3 and not members - {"handovers", "handover", "tasks"}
+    return members == {1: set(), 2: {"tasks"}}.get(seal["v"])
+
+
+def are_places(places):
+    """Ascending, and never the first one."""
+    return (isinstance(places, list) and 0 < len(places) <= HANDOVERS_MAX and all(is_count(place) for place in places)
+            and all(before < place for before, place in zip([0] + places, places)))
+
+
+def is_handover(handover):
+    return having(**{"from": is_text, "to": is_text, "proof": is_text})(handover) and len(unbase64(handover["proof"]) or b"") == 64
 
 
 def are_sealed_tasks(tasks, seal):
@@ -631,7 +668,78 @@ def instant(text):
     return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc).timestamp()
 
 
-def check_seal(files, everything, chains, policy, now, report):
+class Handover:
+    """One change of the key that signs the seals, proven by both keys. Raises ValueError where it is none."""
+    def __init__(self, given, before, origin):
+        data = given["entry"].encode()
+        entry = read_json(data) if read_seal(data)[0] else None
+        places = entry.get("handovers", []) if entry else []
+        if not entry or "handover" not in entry or places[:-1] != [one.seq for one in before]:
+            raise ValueError("the entry is no hand-over, or names other places than those of the hand-overs")
+        stated = entry["handover"]
+        self.seq, self.giver, self.heir = places[-1], Key(stated["from"], [1]), Key(stated["to"], [1])
+        if {self.giver.name, self.heir.name} != {origin}:
+            raise ValueError("it does not name two keys of this log")
+        if before and self.giver.public != before[-1].heir.public:
+            raise ValueError("it hands over a key that was not in force")
+        if self.heir.public in [self.giver.public] + [one.giver.public for one in before]:
+            raise ValueError("it hands over to a key that was in force before")
+        opened = open_note(given["note"].encode(), [self.giver])
+        checkpoint = None if isinstance(opened, str) else parse_checkpoint(opened[0])
+        if not checkpoint or checkpoint[:2] != (origin, self.seq + 1):
+            raise ValueError("the key that was in force did not sign the checkpoint that ends in it")
+        path = [unbase64(one) or b"" for one in given["path"]]
+        if {len(one) for one in path} != {32} or root_from_path(self.seq, self.seq + 1, leaf_hash(data), path) != checkpoint[2]:
+            raise ValueError("it does not stand under the checkpoint that ends in it")
+        root_before = path[0]
+        for left in path[1:]:
+            root_before = node_hash(left, root_before)
+        unsigned = dict(entry, handover={"from": stated["from"], "to": stated["to"]})
+        statement = "baton/seal-handover/v1\n%s\n%d\n%s\n%s\n" % (
+            origin, self.seq, base64.b64encode(root_before).decode(), canonical(unsigned))
+        if not ed25519_verify(self.heir.public, statement.encode(), unbase64(stated["proof"])):
+            raise ValueError("the new key did not sign it")
+
+
+def seal_signers(seal, handovers, note, checkpoint, policy):
+    """(keys whose lines are checked, those that may have signed it, what is wrong, what the reader's trust leaves open)"""
+    origin, size, _ = checkpoint
+    own = policy.logs + [key for key, _ in policy.retired]
+    logs = [key.public for key in policy.logs if key.name == origin]
+    kept = [key for key, seals in policy.retired if key.name == origin and size <= seals]
+    entries = [read_json(one["entry"].encode()) for one in handovers]
+    places = [entry.get("handovers", [None])[-1] if isinstance(entry, dict) else None for entry in entries]
+    if places != (seal or {}).get("handovers", []):
+        return own, [], "the bundle does not carry the hand-overs that its seal names", None
+    if not handovers:
+        return own, [key for key in own if key.public in logs] + kept, None, None
+    proven = []
+    for given in handovers:
+        try:
+            proven.append(Handover(given, proven, origin))
+        except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+            return own, [], str(error), None
+    line = [proven[0].giver] + [one.heir for one in proven]
+    if not any(key.public == one.public for key in own if key.name == origin for one in line):
+        return own, [], "none of the keys of the log is one that is trusted here", None
+    known = own + [key for key in line if (key.name, key.id) not in [(one.name, one.id) for one in own]]
+    signer = line[sum(one.seq + 1 < size for one in proven)]
+    if isinstance(open_note(note, [signer]), str):
+        return known, [], "no key signed it that was in force for a log of its size", None
+    trusted = [at for at, key in enumerate(line) if key.public in logs]
+    if not trusted and signer.public not in [key.public for key in kept]:
+        return known, [], "only a key that signs no log of this size leads to the one that signed it", None
+    heir = None
+    if trusted and trusted[-1] < len(proven):
+        heir = HEIR % (proven[trusted[-1]].giver.id, proven[trusted[-1]].seq, vkey_of(proven[-1].heir))
+    return known, [signer], None, heir
+
+
+def vkey_of(key):
+    return "%s+%s+%s" % (key.name, key.id, base64.b64encode(bytes([key.kind]) + key.public).decode())
+
+
+def check_seal(files, everything, chains, handovers, policy, now, report):
     if "seal.json" not in files or "seal.tlog-proof" not in files:
         kind = report.fail if "seal.json" in files or "seal.tlog-proof" in files else report.lack
         kind("SEAL_ENTRY", "seal.json", "the bundle holds no whole seal")
@@ -660,7 +768,7 @@ def check_seal(files, everything, chains, policy, now, report):
             report.fail("INCLUSION", record.place, "there is no proof for the chain")
         elif record.body["recordedAt"] > at:
             report.lack("SEAL_TIME", record.place, "the record is later than the seal that covers it")
-    check_seal_log(files, at, policy, now, report)
+    check_seal_log(files, at, handovers, policy, now, report)
 
 
 def check_chain_checkpoint(origin, chain, sealed, policy, report):
@@ -675,7 +783,7 @@ def check_chain_checkpoint(origin, chain, sealed, policy, report):
         report.fail("CHAIN_CHECKPOINT", origin, opened)
 
 
-def check_seal_log(files, at, policy, now, report):
+def check_seal_log(files, at, handovers, policy, now, report):
     place = "seal.tlog-proof"
     proof = parse_tlog_proof(files[place])
     note = split_note(proof[2]) if proof else None
@@ -686,12 +794,14 @@ def check_seal_log(files, at, policy, now, report):
     origin, size, root = checkpoint
     if root_from_path(proof[0], size, leaf_hash(files["seal.json"]), proof[1]) != root:
         report.fail("SEAL_INCLUSION", place, "the seal does not stand in the seal log at this index")
-    opened = open_note(proof[2], policy.logs + list(policy.witnesses.values()))
+    seal = read_json(files["seal.json"]) if read_seal(files["seal.json"])[0] else None
+    known, in_force, fault, report.heir = seal_signers(seal, handovers, proof[2], checkpoint, policy)
+    opened = open_note(proof[2], known + list(policy.witnesses.values()))
+    verified = {} if isinstance(opened, str) else opened[1]
     if isinstance(opened, str):
         report.fail("SEAL_SIGNATURE", place, opened)
-    verified = {} if isinstance(opened, str) else opened[1]
-    if not isinstance(opened, str) and not any(key.kind == 1 and key.name == origin for _, key in verified.values()):
-        report.fail("SEAL_SIGNATURE", place, "no log of your policy signed this checkpoint as its own")
+    elif not any((key.name, key.id) in verified for key in in_force):
+        report.fail("SEAL_SIGNATURE", place, fault or "no log of your policy signed this checkpoint as its own")
     if not policy.is_met(verified):
         report.lack("WITNESS_QUORUM", place, "too few witnesses of your policy cosigned it")
     if at is None:
@@ -992,17 +1102,23 @@ def print_end(end, task):
 
 
 def read_proof(files, manifest, report):
-    """The chains of `proof.json`, and the ends of tasks that it has from version 2 on."""
-    value, ends = read_json(files.get("proof.json", b"")), None
+    """The chains of `proof.json`, the ends of tasks that it has from version 2 on, and the hand-overs of version 4."""
+    value, ends, handovers = read_json(files.get("proof.json", b"")), None, []
     if manifest["format"] in FORMATS[1:]:
-        is_whole = isinstance(value, dict) and set(value) == {"chains", "ends"}
-        has_none = is_whole and manifest["format"] == FORMATS[2] and value["ends"] is None
-        is_whole = is_whole and (has_none or are_ends(value["ends"]))
-        value, ends = (value["chains"], value["ends"]) if is_whole else (None, None)
+        members = {"chains", "ends", "handovers"} if manifest["format"] == FORMATS[3] else {"chains", "ends"}
+        is_whole = isinstance(value, dict) and set(value) == members
+        has_none = is_whole and manifest["format"] in FORMATS[2:] and value["ends"] is None
+        is_whole = is_whole and (has_none or are_ends(value["ends"])) and are_handovers(value.get("handovers", []))
+        value, ends, handovers = (value["chains"], value["ends"], value.get("handovers", [])) if is_whole else (None, None, [])
     if are_chains(value):
-        return value, ends
+        return value, ends, handovers
     report.fail("RECORD_HASH", "proof.json", "it is missing or cannot be read")
-    return [], None
+    return [], None, []
+
+
+def are_handovers(handovers):
+    return (isinstance(handovers, list) and len(handovers) <= HANDOVERS_MAX and are_proofs_of_handovers(handovers)
+            and all(len(one["path"]) <= PATH_MAX for one in handovers))
 
 
 def read_part(files, name, has_form, report, rule):
@@ -1022,7 +1138,7 @@ def verify(data, policy, now, report):
     records = read_records("records.jsonl", files.get("records.jsonl", b""), report)
     erasures = read_records("erasures.jsonl", files.get("erasures.jsonl", b""), report)
     chains = {}
-    listed, ends = read_proof(files, manifest, report)
+    listed, ends, handovers = read_proof(files, manifest, report)
     for chain in listed:
         if chain["origin"] in chains:
             report.fail("RECORD_HASH", "proof.json", "a chain stands twice")
@@ -1031,7 +1147,7 @@ def verify(data, policy, now, report):
     receipts = read_part(files, "receipts.json", are_receipts, report, "RECEIPT")
     lists = read_part(files, "erasure-lists.json", are_erasure_lists, report, "ERASURE")
     check_records(records, erasures, manifest, chains, report)
-    check_seal(files, records + erasures, chains, policy, now, report)
+    check_seal(files, records + erasures, chains, handovers, policy, now, report)
     check_services(batches, receipts, records + erasures, chains, policy, report)
     texts = check_texts(files, records, erasures, lists, report)
     check_joined(records, texts, report)

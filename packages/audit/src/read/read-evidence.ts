@@ -9,6 +9,7 @@ import { inSnapshot } from '../database.ts'
 import type { Pool, Snapshot } from '../database.ts'
 import { readErasuresOf } from '../erasure/erasures-of-task.ts'
 import { readHeads } from '../append/heads.ts'
+import { readHandovers } from '../seals/read-seal-keys.ts'
 import { chooseSeal, proveSeal, readPublishedSeals } from '../seals/published-seal.ts'
 import type { Coverage, PublishedSeal } from '../seals/published-seal.ts'
 import type { RecordRow } from './records.ts'
@@ -87,6 +88,7 @@ export function readEvidence(options: EvidenceOptions): Promise<TaskEvidence | u
       ends,
       seal:
         seal === undefined ? null : { entry: seal.bytes, proof: await proveSeal(snapshot, seal) },
+      handovers: seal === undefined ? [] : await readHandovers(snapshot, seal.entry),
       batches,
       receipts: receiptsOf(receipts, rows, ownSeats),
       payloads: texts ?? null,

@@ -10,7 +10,7 @@ import {
   singleSealKey,
   verifyInclusion,
 } from '@baton/ledger'
-import type { HandoverEvidence, SealKeys } from '@baton/ledger'
+import type { HandoverEvidence, SealEntry, SealKeys } from '@baton/ledger'
 import { readHeads } from '../append/heads.ts'
 import { inSnapshot } from '../database.ts'
 import type { Pool, Snapshot } from '../database.ts'
@@ -38,12 +38,7 @@ export async function readSealKeys(snapshot: Snapshot, publicKey: KeyObject): Pr
   const { handovers = [] } = (last && readSealEntry(last.body)) ?? {}
   if (last === undefined || handovers.length === 0) return singleSealKey(trusted)
   const origin = sealLogOrigin((await readHeads(snapshot))[0]?.origin ?? '')
-  const evidence: HandoverEvidence[] = []
-  for (const seq of handovers) {
-    const one = await readHandover(snapshot, seq, seq + 1)
-    if (one === undefined) return singleSealKey(trusted)
-    evidence.push(one)
-  }
+  const evidence = await readHandovers(snapshot, { handovers })
   const resolved = resolveSealKeys(origin, [trusted], evidence)
   const isWhole =
     resolved.ok && (await standUnder(snapshot, { last, origin, keys: resolved.keys }, handovers))
@@ -58,6 +53,19 @@ export const sealLogKeys =
       origin: sealLogOrigin((await readHeads(snapshot))[0]?.origin ?? ''),
       keys: await readSealKeys(snapshot, publicKey),
     }))
+
+/** What the database has of the hand-overs that an entry names; what it lacks is left out, and then none of them counts. */
+export async function readHandovers(
+  snapshot: Snapshot,
+  { handovers = [] }: Pick<SealEntry, 'handovers'>,
+): Promise<readonly HandoverEvidence[]> {
+  const evidence: HandoverEvidence[] = []
+  for (const seq of handovers) {
+    const one = await readHandover(snapshot, seq, seq + 1)
+    if (one !== undefined) evidence.push(one)
+  }
+  return evidence
+}
 
 /** What the database has of the entry at one place, and its way to the root of the first `size` entries. */
 async function readHandover(

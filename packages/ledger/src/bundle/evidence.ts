@@ -21,6 +21,7 @@ import {
 } from './format.ts'
 import type {
   BundleBatch,
+  BundleHandover,
   BundlePayload,
   BundleReceipt,
   ChainProof,
@@ -28,6 +29,8 @@ import type {
   Manifest,
   TaskEndsProof,
 } from './format.ts'
+import { sealSignersOf } from './seal-signer.ts'
+import type { SealSigners } from './seal-signer.ts'
 import { createListedLeaves } from './leaves.ts'
 import type { ListedLeaves } from './leaves.ts'
 import { readTar } from './tar.ts'
@@ -49,7 +52,9 @@ export interface Evidence {
   readonly payloads: readonly BundlePayload[] | undefined
   readonly seal: SealEntry | undefined
   readonly sealProof: TlogProof | undefined
-  /** The checkpoint of the seal's proof, opened with the keys of the policy. */
+  /** Who may have signed the checkpoint of the seal's proof. */
+  readonly sealSigners: SealSigners | undefined
+  /** That checkpoint, opened with the keys of the policy and those that the hand-overs lead to. */
   readonly sealNote: OpenedNote | undefined
   readonly policy: AuditorPolicy
   /** POSIX seconds. */
@@ -68,14 +73,17 @@ export function readEvidence(bytes: Uint8Array, options: ReadOptions): Evidence 
   const seal = files.get(FILES.seal)
   const sealFile = files.get(FILES.sealProof)
   const sealProof = sealFile && parseTlogProof(sealFile)
-  const { logs, witnesses } = options.policy.log
   const manifest = readJson<Manifest>(files.get(FILES.manifest), {
     rule: manifestRule,
     canonical: true,
   })
-  const { chains, ends } = partsOf(
+  const { chains, ends, handovers } = partsOf(
     part<ProofFile>(FILES.proof, PROOF_RULES.get(manifest?.format ?? '') ?? chainsRule),
   )
+  const entry = seal && readSealEntry(seal)
+  const sealSigners =
+    sealProof &&
+    sealSignersOf({ policy: options.policy, seal: entry, handovers, note: sealProof.checkpoint })
   return {
     container,
     files,
@@ -89,22 +97,36 @@ export function readEvidence(bytes: Uint8Array, options: ReadOptions): Evidence 
     receipts: part(FILES.receipts, receiptsRule),
     erasureLists: part(FILES.erasureLists, erasureListsRule),
     payloads: readPayloads(files.get(FILES.payloads)),
-    seal: seal && readSealEntry(seal),
+    seal: entry,
     sealProof,
+    sealSigners,
     sealNote:
-      sealProof && openNote(encodeUtf8(sealProof.checkpoint), [...logs, ...witnesses.values()]),
+      sealProof &&
+      openNote(encodeUtf8(sealProof.checkpoint), [
+        ...(sealSigners?.known ?? []),
+        ...options.policy.log.witnesses.values(),
+      ]),
     ...options,
   }
 }
 
 type ProofFile =
   | readonly ChainProof[]
-  | { readonly chains: readonly ChainProof[]; readonly ends: TaskEndsProof | null }
+  | {
+      readonly chains: readonly ChainProof[]
+      readonly ends: TaskEndsProof | null
+      readonly handovers?: readonly BundleHandover[]
+    }
 
-function partsOf(proof: ProofFile | undefined): Pick<Evidence, 'chains' | 'ends'> {
-  if (proof === undefined) return { chains: undefined, ends: undefined }
-  if (!('ends' in proof)) return { chains: proof, ends: undefined }
-  return { chains: proof.chains, ends: proof.ends ?? undefined }
+interface ProofParts extends Pick<Evidence, 'chains' | 'ends'> {
+  readonly handovers: readonly BundleHandover[]
+}
+
+function partsOf(proof: ProofFile | undefined): ProofParts {
+  if (proof === undefined) return { chains: undefined, ends: undefined, handovers: [] }
+  if (!('ends' in proof)) return { chains: proof, ends: undefined, handovers: [] }
+  const { chains, ends, handovers = [] } = proof
+  return { chains, ends: ends ?? undefined, handovers }
 }
 
 interface Form {

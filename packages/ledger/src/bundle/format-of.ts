@@ -1,10 +1,16 @@
 // Which version of the format a bundle needs: the lowest that says all of it, so that older verifiers read what they can.
 import { decodeUtf8 } from '../bytes.ts'
 import type { RecordBody } from '../record.ts'
-import { BUNDLE_FORMAT, BUNDLE_FORMAT_OF_RESULTS, BUNDLE_FORMAT_WITH_ENDS } from './format.ts'
+import {
+  BUNDLE_FORMAT,
+  BUNDLE_FORMAT_OF_RESULTS,
+  BUNDLE_FORMAT_WITH_ENDS,
+  BUNDLE_FORMAT_WITH_HANDOVERS,
+} from './format.ts'
 import type { BundleParts } from './write.ts'
 
-export function formatOf({ records, erasures, ends }: BundleParts): string {
+export function formatOf({ records, erasures, ends, handovers }: BundleParts): string {
+  if (handovers.length > 0) return BUNDLE_FORMAT_WITH_HANDOVERS
   const bodies = [...records, ...erasures.map(({ body }) => body)]
   if (bodies.some(isOfResults)) return BUNDLE_FORMAT_OF_RESULTS
   return ends === null ? BUNDLE_FORMAT : BUNDLE_FORMAT_WITH_ENDS

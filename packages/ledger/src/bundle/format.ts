@@ -1,4 +1,4 @@
-// The files of an evidence bundle, versions baton-evidence/1 to 3, the form of each JSON among them, and
+// The files of an evidence bundle, versions baton-evidence/1 to 4, the form of each JSON among them, and
 // what vouches for the manifest.
 import type { Receipt } from '../audit-entry.ts'
 import type { BatchStatement } from '../batch-statement.ts'
@@ -6,6 +6,7 @@ import { concatBytes, encodeUtf8, isHex, toBase64 } from '../bytes.ts'
 import type { SegmentPlaceTuple } from '../erasure-list.ts'
 import { count, list, matching, must, name, object, oneOf, orNull, uuid } from '../rules.ts'
 import type { Rule } from '../rules.ts'
+import { HANDOVERS_MAX } from '../seal-entry.ts'
 import { sha256, sha256Hex } from '../sha256.ts'
 
 export const BUNDLE_FORMAT = 'baton-evidence/1'
@@ -13,6 +14,8 @@ export const BUNDLE_FORMAT = 'baton-evidence/1'
 export const BUNDLE_FORMAT_WITH_ENDS = 'baton-evidence/2'
 /** With records that have what version 1.2 of the record added: older verifiers say that they do not know it. */
 export const BUNDLE_FORMAT_OF_RESULTS = 'baton-evidence/3'
+/** With the hand-overs of the key that signs the seals in `proof.json`: without them nobody knows which key signs how much. */
+export const BUNDLE_FORMAT_WITH_HANDOVERS = 'baton-evidence/4'
 
 /** In the order in which they stand in the container. */
 export const FILES = {
@@ -74,6 +77,16 @@ export interface TaskEndsProof {
   readonly tasks: readonly string[]
   /** Base64, sorted. Each is found by its hash, and needed. */
   readonly nodes: readonly string[]
+}
+
+/** What proves one change of the key that signs the seal log. */
+export interface BundleHandover {
+  /** The exact text of the seal entry. */
+  readonly entry: string
+  /** Base64: that it is the last leaf of the tree of `note`. */
+  readonly path: readonly string[]
+  /** The checkpoint of the seal log that ends in it. */
+  readonly note: string
 }
 
 export interface BundleBatch extends BatchStatement {
@@ -162,11 +175,22 @@ const endsRule: Rule = (value, problems) => {
   must('at most 25 nodes for each task', isBounded)(value, problems)
 }
 
+/** As long as the way in a tree of 2^53 leaves. */
+const PATH_MAX = 53
+const handoversRule = list(
+  object({ entry: text, path: list(base64, PATH_MAX), note: text }),
+  HANDOVERS_MAX,
+)
+
 /** What `proof.json` holds, by version. */
 export const PROOF_RULES: ReadonlyMap<string, Rule> = new Map([
   [BUNDLE_FORMAT, chainsRule],
   [BUNDLE_FORMAT_WITH_ENDS, object({ chains: chainsRule, ends: endsRule })],
   [BUNDLE_FORMAT_OF_RESULTS, object({ chains: chainsRule, ends: orNull(endsRule) })],
+  [
+    BUNDLE_FORMAT_WITH_HANDOVERS,
+    object({ chains: chainsRule, ends: orNull(endsRule), handovers: handoversRule }),
+  ],
 ])
 
 export const batchesRule = list(

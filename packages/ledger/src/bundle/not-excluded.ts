@@ -1,6 +1,6 @@
 // What a verdict leaves open, because the reader's policy or the bundle gave nothing to check it with.
 import type { CheckId } from './checks.ts'
-import type { BundleReport, CheckReport, ProvenEnd } from './report.ts'
+import type { BundleReport, ProvenEnd } from './report.ts'
 
 const OPEN: Readonly<Partial<Record<CheckId, string>>> = {
   EXPORTER_SIGNATURE:
@@ -15,15 +15,19 @@ const OPEN: Readonly<Partial<Record<CheckId, string>>> = {
 /** Worse ones leave everything open. */
 const JUDGED: ReadonlySet<BundleReport['verdict']> = new Set(['valid', 'incomplete', 'clock'])
 
+interface Judged extends Pick<BundleReport, 'verdict' | 'checks' | 'end'> {
+  /** What trust in a key of before leaves open. */
+  readonly heir: string | undefined
+}
+
 /** Each is what could be so all the same, and why; nothing where the verdict is worse anyway. */
-export function notExcluded(
-  verdict: BundleReport['verdict'],
-  checks: readonly CheckReport[],
-  end: ProvenEnd | null,
-): readonly string[] {
+export function notExcluded({ verdict, checks, end, heir }: Judged): readonly string[] {
   if (!JUDGED.has(verdict)) return []
   const open = end === null ? OPEN : { ...OPEN, EXPORTER_SIGNATURE: laterThan(end) }
-  return checks.flatMap(({ id, result }) => (result === 'skipped' ? (open[id] ?? []) : []))
+  const unchecked = checks.flatMap(({ id, result }) =>
+    result === 'skipped' ? (open[id] ?? []) : [],
+  )
+  return heir === undefined ? unchecked : [heir, ...unchecked]
 }
 
 const laterThan = ({ until }: ProvenEnd): string =>

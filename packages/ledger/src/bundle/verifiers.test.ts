@@ -22,6 +22,8 @@ import { fannedOut, outcomeOf } from '../../fixtures/fanned-out.ts'
 import { deepEnd, END_ATTACKS } from '../../fixtures/task-end-attacks.ts'
 import { ABSENT_TASK } from '../../fixtures/task-ends.ts'
 import type { MapOptions } from '../../fixtures/task-ends.ts'
+import { POLICIES, ROTATION_ATTACKS, SOUND } from '../../fixtures/rotated-evidence.ts'
+import { parseAuditorPolicy } from './auditor-policy.ts'
 import { FILES } from './format.ts'
 import { EXIT_CODES, formatReport } from './format-report.ts'
 import { sha256Hex } from '../sha256.ts'
@@ -189,6 +191,31 @@ describe.each(verifiers)('%s', (_, verify) => {
     const path = put(`${name}.tar`, change(readFileSync(bundle)))
     const { code, output } = await verify(path, '--policy', policy, '--json')
     expect([code, JSON.parse(output).verdict]).toEqual([3, 'tampered'])
+  })
+})
+
+// The other single file is made of the very code that `rotated.test.ts` asks.
+describe.runIf(hasPython())('a log whose key was changed, in Python', () => {
+  test.each(ROTATION_ATTACKS)('%s: tampering', async (name, its, make) => {
+    const path = put('rotated.tar', await make())
+    const { code, output } = await withPython(path, '--policy', put('its', its), '--json')
+    const { verdict, end } = JSON.parse(output)
+    expect([name, code, verdict, end]).toEqual([name, 3, 'tampered', null])
+  })
+
+  test.each(SOUND)('is followed by %s', async (_, its, make) => {
+    const bytes = writeBundle(await make())
+    const parsed = parseAuditorPolicy(encodeUtf8(its))
+    if (!parsed.ok) throw new Error(parsed.message)
+    const report = verifyBundle(bytes, { policy: parsed.policy, now: NOW, thorough: true })
+    const path = put('handed-over.tar', bytes)
+    const { code, output } = await withPython(path, '--policy', put('its', its), '--json')
+    const { end, notExcluded } = JSON.parse(output)
+    expect([code, end, notExcluded]).toEqual([0, report.end, report.notExcluded])
+  })
+
+  test.each(POLICIES)('a policy with %s is no policy', async (_, text) => {
+    expect((await withPython(bundle, '--policy', put('wrong', text))).code).toBe(2)
   })
 })
 

@@ -50,7 +50,7 @@ export function verifyWith(
     sealedAt: seal?.at ?? null,
     checks,
     end,
-    notExcluded: notExcluded(verdict, checks, end),
+    notExcluded: notExcluded({ verdict, checks, end, heir: evidence.sealSigners?.open }),
     segments,
   }
 }

@@ -1,14 +1,16 @@
 // Makes an evidence bundle: the same parts give the same bytes, on every machine.
-import { concatBytes, encodeUtf8, toBase64, toHex } from '../bytes.ts'
+import { concatBytes, decodeUtf8, encodeUtf8, toBase64, toHex } from '../bytes.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import { formatNote } from '../note/note.ts'
 import type { NoteSigner } from '../note/signer.ts'
+import type { HandoverEvidence } from '../seal-keys.ts'
 import { sha256 } from '../sha256.ts'
 import type { HashReader } from '../tree/nodes.ts'
 import { proveSubset } from '../tree/subset.ts'
 import { BUNDLE_FORMAT, exporterText, FILES, manifestDigest, UNLISTED } from './format.ts'
 import type {
   BundleBatch,
+  BundleHandover,
   BundlePayload,
   BundleReceipt,
   ChainProof,
@@ -33,6 +35,8 @@ export interface BundleParts {
   readonly ends: TaskEndsProof | null
   /** The seal entry and its C2SP tlog-proof; null while nothing is sealed. */
   readonly seal: { readonly entry: Uint8Array; readonly proof: string } | null
+  /** Those that the seal names, in their order. */
+  readonly handovers: readonly HandoverEvidence[]
   /** Of every record here, sorted by origin and seq. */
   readonly batches: readonly BundleBatch[]
   readonly receipts: readonly BundleReceipt[]
@@ -66,13 +70,13 @@ export function writeBundle(parts: BundleParts, { exporter, page }: WriteOptions
 }
 
 function filesOf(parts: BundleParts, format: string): TarFile[] {
-  const { records, erasures, chains, ends, seal, batches, receipts, payloads, policy } = parts
+  const { records, erasures, seal, batches, receipts, payloads, policy } = parts
   const lists = erasures.map(({ erased }) => erased)
   return [
     { name: FILES.records, bytes: lines(records) },
     { name: FILES.erasures, bytes: lines(erasures.map(({ body }) => body)) },
     { name: FILES.erasureLists, bytes: json(lists) },
-    { name: FILES.proof, bytes: json(format === BUNDLE_FORMAT ? chains : { chains, ends }) },
+    { name: FILES.proof, bytes: json(proofOf(parts, format)) },
     ...(seal === null
       ? []
       : [
@@ -85,6 +89,18 @@ function filesOf(parts: BundleParts, format: string): TarFile[] {
     ...(policy === null ? [] : [{ name: FILES.policy, bytes: encodeUtf8(policy) }]),
   ]
 }
+
+function proofOf({ chains, ends, handovers }: BundleParts, format: string): unknown {
+  if (format === BUNDLE_FORMAT) return chains
+  if (handovers.length === 0) return { chains, ends }
+  return { chains, ends, handovers: handovers.map(bundleHandover) }
+}
+
+const bundleHandover = ({ entry, path, note }: HandoverEvidence): BundleHandover => ({
+  entry: decodeUtf8(entry) ?? '',
+  path: path.map(toBase64),
+  note,
+})
 
 const json = (value: unknown): Uint8Array => encodeUtf8(canonicalJson(value))
 const LINE_FEED = encodeUtf8('\n')

@@ -1,4 +1,4 @@
-// Verifies a baton-evidence/1, 2 or 3 bundle offline on Node 20.12 or later; generated, do not edit.
+// Verifies a baton-evidence/1 to 4 bundle offline on Node 20.12 or later; generated, do not edit.
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createPublicKey, hash, verify } from "node:crypto";
@@ -139,6 +139,7 @@ function verifierKey(name, type, publicKey) {
 		keyId: keyIdOf(name, keyMaterial(type, publicKey))
 	};
 }
+const formatVerifierKey = ({ name, keyId, type, publicKey }) => `${name}+${keyId}+${toBase64(keyMaterial(type, publicKey))}`;
 function readVerifierKey(text) {
 	const [name = "", keyId = "", encoded = ""] = splitKey(text);
 	const material = fromBase64(encoded);
@@ -163,6 +164,26 @@ function splitKey(text) {
 		text.slice(first + 1, second),
 		text.slice(second + 1)
 	];
+}
+
+// packages/ledger/src/tlog/checkpoint.ts
+function readDecimal(text) {
+	if (!/^(?:0|[1-9][0-9]{0,15})$/.test(text)) return void 0;
+	const value = Number(text);
+	return Number.isSafeInteger(value) ? value : void 0;
+}
+function parseCheckpoint(text) {
+	const [origin = "", sizeLine = "", rootLine = "", ...extensions] = text.split("\n").slice(0, -1);
+	const size = readDecimal(sizeLine);
+	const root = fromBase64(rootLine);
+	if (!text.endsWith("\n") || origin === "" || size === void 0) return void 0;
+	if (root?.length !== 32 || extensions.includes("")) return void 0;
+	return {
+		origin,
+		size,
+		root,
+		extensions
+	};
 }
 
 // packages/ledger/src/tlog/policy.ts
@@ -314,38 +335,80 @@ function parseAuditorPolicy(bytes) {
 	if (!parsed.ok) return parsed;
 	const batchKeys = /* @__PURE__ */ new Map();
 	const exporters = [];
+	const retired = [];
+	const { logs } = parsed.policy;
 	for (const [at, line] of policyLines(bytes).entries()) {
 		const directive = DIRECTIVE.exec(line)?.[1];
 		if (directive === void 0) continue;
-		const [role, key] = readDirective(directive);
-		if (key === void 0) return {
+		const read = readDirective(directive);
+		if (read === void 0) return {
 			ok: false,
 			line: at + 1,
-			message: "# baton-key batch|exporter <vkey of type 0x01>"
+			message: DIRECTIVE_FORM
 		};
+		const { role, key, seals } = read;
 		if (role === "batch") batchKeys.set(batchKeyIdOf(key.publicKey), key.publicKey);
-		else exporters.push(key);
+		else if (role === "exporter") exporters.push(key);
+		else if (isListed(key, [...logs, ...retired.map((one) => one.key)])) return {
+			ok: false,
+			line: at + 1,
+			message: "this key of a log is listed twice"
+		};
+		else retired.push({
+			key,
+			seals
+		});
 	}
+	const line = secondOfOneName(bytes, logs);
+	if (line !== void 0) return {
+		ok: false,
+		line,
+		message: ONE_KEY
+	};
 	return {
 		ok: true,
 		policy: {
 			log: parsed.policy,
 			batchKeys,
+			retired,
 			exporters
 		}
 	};
 }
+const DIRECTIVE_FORM = "# baton-key batch|exporter <vkey of type 0x01>, or retired <vkey> <seals>";
+const ONE_KEY = "two keys of one log: name the one in force, and the others as # baton-key retired <vkey> <seals>";
+function secondOfOneName(bytes, logs) {
+	const seen = /* @__PURE__ */ new Set();
+	for (const [at, line] of policyLines(bytes).entries()) {
+		const [keyword, vkey = ""] = policyItems(line);
+		const name = logs.find((key) => keyword === "log" && formatVerifierKey(key) === vkey)?.name;
+		if (name !== void 0 && seen.has(name)) return at + 1;
+		if (name !== void 0) seen.add(name);
+	}
+}
+const isListed = ({ publicKey }, keys) => keys.some((other) => equalBytes(other.publicKey, publicKey));
 function readDirective(text) {
 	const [role = "", vkey = "", ...rest] = policyItems(text);
-	if (!["batch", "exporter"].includes(role) || rest.length > 0) return [role, void 0];
+	const [size = "", ...more] = role === "retired" ? rest : ["0", ...rest];
+	const seals = readDecimal(size);
+	if (!isRole(role) || seals === void 0 || more.length > 0) return void 0;
 	try {
 		const key = readVerifierKey(vkey);
-		return [role, key.type === SIGNATURE_TYPES.ed25519 ? key : void 0];
+		return key.type === SIGNATURE_TYPES.ed25519 ? {
+			role,
+			key,
+			seals
+		} : void 0;
 	} catch (error) {
-		if (error instanceof LedgerError) return [role, void 0];
+		if (error instanceof LedgerError) return void 0;
 		throw error;
 	}
 }
+const isRole = (text) => [
+	"batch",
+	"exporter",
+	"retired"
+].includes(text);
 
 // packages/ledger/src/bundle/not-excluded.ts
 const OPEN = {
@@ -359,13 +422,14 @@ const JUDGED = /* @__PURE__ */ new Set([
 	"incomplete",
 	"clock"
 ]);
-function notExcluded(verdict, checks, end) {
+function notExcluded({ verdict, checks, end, heir }) {
 	if (!JUDGED.has(verdict)) return [];
 	const open = end === null ? OPEN : {
 		...OPEN,
 		EXPORTER_SIGNATURE: laterThan(end)
 	};
-	return checks.flatMap(({ id, result }) => result === "skipped" ? open[id] ?? [] : []);
+	const unchecked = checks.flatMap(({ id, result }) => result === "skipped" ? open[id] ?? [] : []);
+	return heir === void 0 ? unchecked : [heir, ...unchecked];
 }
 const laterThan = ({ until }) => `records of the task that came after ${until} (your policy names no exporter who vouches that these are all)`;
 const isEndOpen = ({ checks, end }) => end === null && checks.some(({ id, result }) => id === "EXPORTER_SIGNATURE" && result === "skipped");
@@ -658,10 +722,143 @@ const name = matching("a name of 1 to 256 printable characters", NAME$2);
 const uuid = matching("a lower-case UUID", UUID$1);
 const count = integer(0, Number.MAX_SAFE_INTEGER);
 
+// packages/ledger/src/canonical-json.ts
+const DEPTH_MAX$1 = 32;
+function canonicalJson(value) {
+	return write(value, []);
+}
+function refuse(what, path) {
+	const pointer = path.map((step) => `/${escapePointer(String(step))}`).join("");
+	throw new LedgerError("BATON_CANONICAL_INVALID", `${what} has no canonical form`, pointer);
+}
+const escapePointer = (step) => step.replaceAll("~", "~0").replaceAll("/", "~1");
+function write(value, path) {
+	switch (typeof value) {
+		case "string": return writeString(value, path);
+		case "number": return Number.isFinite(value) ? JSON.stringify(value) : refuse("a non-finite number", path);
+		case "boolean": return value ? "true" : "false";
+		case "object":
+			if (value === null) return "null";
+			if (path.length >= DEPTH_MAX$1) return refuse(`nesting deeper than ${DEPTH_MAX$1}`, path);
+			return Array.isArray(value) ? writeArray(value, path) : writeObject(value, path);
+		default: return refuse(`a value of type ${typeof value}`, path);
+	}
+}
+const writeString = (value, path) => value.isWellFormed() ? JSON.stringify(value) : refuse("a lone surrogate", path);
+function writeArray(values, path) {
+	let text = "[";
+	for (let index = 0; index < values.length; index += 1) {
+		path.push(index);
+		text += `${index === 0 ? "" : ","}${write(values[index], path)}`;
+		path.pop();
+	}
+	return `${text}]`;
+}
+function writeObject(value, path) {
+	const prototype = Object.getPrototypeOf(value);
+	if (prototype !== Object.prototype && prototype !== null) refuse("a class instance", path);
+	if (Object.getOwnPropertySymbols(value).length > 0) refuse("a symbol key", path);
+	const members = value;
+	let text = "{";
+	for (const key of Object.keys(members).sort()) {
+		path.push(key);
+		if (text.length > 1) text += ",";
+		text += `${writeString(key, path)}:${write(members[key], path)}`;
+		path.pop();
+	}
+	return `${text}}`;
+}
+
+// packages/ledger/src/instant.ts
+const PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
+const MINUTE_LENGTH = 16;
+const MICROS_PER_SECOND = 1e6;
+const ZERO$1 = 48;
+let parsed$1 = {
+	minute: "",
+	micros: NaN
+};
+const parseInstant = (instant) => PATTERN.test(instant) ? microsOfForm(instant) : void 0;
+function microsOfForm(instant) {
+	const minute = instant.slice(0, MINUTE_LENGTH);
+	if (minute !== parsed$1.minute) parsed$1 = {
+		minute,
+		micros: Date.parse(`${minute}:00Z`) * 1e3
+	};
+	let micros = 0;
+	for (let at = 17; at < instant.length - 1; at += 1) {
+		const digit = instant.charCodeAt(at) - ZERO$1;
+		if (digit >= 0) micros = micros * 10 + digit;
+	}
+	if (Number.isNaN(parsed$1.micros) || micros >= 60 * MICROS_PER_SECOND) return void 0;
+	return parsed$1.micros + micros;
+}
+
+// packages/ledger/src/seal-entry.ts
+const HANDOVERS_MAX = 120;
+function readSealEntry(bytes) {
+	const text = decodeUtf8(bytes);
+	if (text === void 0) return void 0;
+	let entry;
+	try {
+		entry = JSON.parse(text);
+		if (!isSealEntry(entry) || canonicalJson(entry) !== text) return void 0;
+	} catch {
+		return;
+	}
+	return entry;
+}
+const hasMembers = (value, names) => typeof value === "object" && value !== null && Object.keys(value).sort().join() === names;
+function isSealEntry(value) {
+	if (!hasVersion(value)) return false;
+	const { at, chains } = value;
+	if (typeof at !== "string" || parseInstant(at) === void 0) return false;
+	if (!Array.isArray(chains) || chains.length === 0 || !chains.every(isSealedChain)) return false;
+	if ("tasks" in value && !areSealedTasks(value["tasks"], {
+		at,
+		chains
+	})) return false;
+	if ("handovers" in value && !arePlaces(value["handovers"])) return false;
+	if ("handover" in value && !isHandover(value["handover"])) return false;
+	return chains.every((chain, index) => index === 0 || chains[index - 1].origin < chain.origin);
+}
+function hasVersion(value) {
+	if (hasMembers(value, "at,chains,v")) return value["v"] === 1;
+	if (hasMembers(value, "at,chains,tasks,v")) return value["v"] === 2;
+	return (hasMembers(value, "at,chains,handovers,v") || hasMembers(value, "at,chains,handovers,tasks,v") || hasMembers(value, "at,chains,handover,handovers,v") || hasMembers(value, "at,chains,handover,handovers,tasks,v")) && value["v"] === 3;
+}
+const arePlaces = (value) => Array.isArray(value) && value.length > 0 && value.length <= 120 && value.every((place, at) => isCount(place) && place > (at === 0 ? 0 : value[at - 1]));
+function isHandover(value) {
+	if (!hasMembers(value, "from,proof,to")) return false;
+	const { from, to, proof } = value;
+	if (typeof from !== "string" || typeof to !== "string") return false;
+	return typeof proof === "string" && fromBase64(proof)?.length === 64;
+}
+function isSealedChain(value) {
+	if (!hasMembers(value, "origin,root,size")) return false;
+	const { origin, root, size } = value;
+	const isRoot = typeof root === "string" && fromBase64(root)?.length === 32;
+	return typeof origin === "string" && origin !== "" && isRoot && isCount(size);
+}
+function areSealedTasks(value, { at: sealedAt, chains }) {
+	const isCut = hasMembers(value, "at,begins,root,seals,sizes");
+	if (!isCut && !hasMembers(value, "at,root,seals,sizes")) return false;
+	const { at, root, seals, sizes, begins = [] } = value;
+	if (typeof at !== "string" || parseInstant(at) === void 0 || at > sealedAt) return false;
+	if (typeof root !== "string" || fromBase64(root)?.length !== 32 || !isCount(seals)) return false;
+	if (!Array.isArray(sizes) || sizes.length !== chains.length) return false;
+	return sizes.every((size, at) => {
+		return isCount(size) && size <= chains[at].size;
+	}) && (!isCut || areBegins(begins, sizes));
+}
+const areBegins = (begins, sizes) => Array.isArray(begins) && begins.length === sizes.length && begins.every((begin, at) => isCount(begin) && begin <= sizes[at]) && begins.some((begin) => begin > 0);
+const isCount = (value) => Number.isSafeInteger(value) && value >= 0;
+
 // packages/ledger/src/bundle/format.ts
 const BUNDLE_FORMAT = "baton-evidence/1";
 const BUNDLE_FORMAT_WITH_ENDS = "baton-evidence/2";
 const BUNDLE_FORMAT_OF_RESULTS = "baton-evidence/3";
+const BUNDLE_FORMAT_WITH_HANDOVERS = "baton-evidence/4";
 const FILES = {
 	manifest: "manifest.json",
 	manifestNote: "manifest.note",
@@ -729,6 +926,11 @@ const endsRule = (value, problems) => {
 	const isBounded = () => nodes.length <= tasks.length * NODES_OF_TASK_MAX;
 	must("at most 25 nodes for each task", isBounded)(value, problems);
 };
+const handoversRule = list(object({
+	entry: text,
+	path: list(base64, 53),
+	note: text
+}), 120);
 const PROOF_RULES = /* @__PURE__ */ new Map([
 	[BUNDLE_FORMAT, chainsRule],
 	[BUNDLE_FORMAT_WITH_ENDS, object({
@@ -738,6 +940,11 @@ const PROOF_RULES = /* @__PURE__ */ new Map([
 	[BUNDLE_FORMAT_OF_RESULTS, object({
 		chains: chainsRule,
 		ends: orNull(endsRule)
+	})],
+	[BUNDLE_FORMAT_WITH_HANDOVERS, object({
+		chains: chainsRule,
+		ends: orNull(endsRule),
+		handovers: handoversRule
 	})]
 ]);
 const batchesRule = list(object({
@@ -836,7 +1043,7 @@ const textOf = ({ files, manifest }) => exporterText(files.get(FILES.manifest) ?
 
 // packages/ledger/src/bundle/checks/joined.ts
 const SALT_BYTES$1 = 32;
-const DEPTH_MAX$1 = 64;
+const DEPTH_MAX = 64;
 const CHANGES = ["HANDOFF_REDACTED", "HANDOFF_REVISED"];
 const checkJoined = ({ evidence, log }) => {
 	const task = {
@@ -904,7 +1111,7 @@ function textsOf({ payloads = [] }) {
 		return salted && decodeUtf8(salted.subarray(SALT_BYTES$1));
 	};
 }
-function parsed$1(text) {
+function parsed(text) {
 	try {
 		return JSON.parse(text ?? "");
 	} catch {
@@ -912,7 +1119,7 @@ function parsed$1(text) {
 	}
 }
 function faultOf$1(join, task, texts) {
-	const message = parsed$1(texts(join.text));
+	const message = parsed(texts(join.text));
 	if (message === void 0) return void 0;
 	const branches = membersOf$2(membersOf$2(message)?.["currentState"])?.["branches"];
 	return faultIn(branches, {
@@ -923,7 +1130,7 @@ function faultOf$1(join, task, texts) {
 }
 function faultIn(branches, known, depth) {
 	const told = Object.values(membersOf$2(branches) ?? {});
-	if (told.length === 0 || depth > DEPTH_MAX$1) return "it was told of no branch";
+	if (told.length === 0 || depth > DEPTH_MAX) return "it was told of no branch";
 	return told.map((branch) => faultOfBranch(branch, known, depth)).find((one) => one !== void 0);
 }
 function faultOfBranch(branch, known, depth) {
@@ -944,7 +1151,7 @@ function faultOfBranch(branch, known, depth) {
 	return `it was told of another result than the handoff ${id} came to`;
 }
 function isAnswer(text, { result, cut }) {
-	const answer = parsed$1(text);
+	const answer = parsed(text);
 	if (text === void 0 || answer === void 0 || isSame(answer, result, 0)) return true;
 	const digest = membersOf$2(cut)?.["sha256"];
 	return typeof digest === "string" && result === null && digestsOf(text, answer).includes(digest);
@@ -966,7 +1173,7 @@ function canonicalText(value) {
 const membersOf$2 = (value) => typeof value === "object" && value !== null && !Array.isArray(value) ? value : void 0;
 function isSame(one, other, depth) {
 	if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return one === other;
-	if (depth > DEPTH_MAX$1 || Array.isArray(one) !== Array.isArray(other)) return false;
+	if (depth > DEPTH_MAX || Array.isArray(one) !== Array.isArray(other)) return false;
 	const members = Object.entries(one);
 	return members.length === Object.keys(other).length && members.every(([name, value]) => Object.hasOwn(other, name) && isSame(value, other[name], depth + 1));
 }
@@ -984,53 +1191,6 @@ function erasureOf(subjectRef, places) {
 		segments: places.length,
 		listSha256
 	};
-}
-
-// packages/ledger/src/canonical-json.ts
-const DEPTH_MAX = 32;
-function canonicalJson(value) {
-	return write(value, []);
-}
-function refuse(what, path) {
-	const pointer = path.map((step) => `/${escapePointer(String(step))}`).join("");
-	throw new LedgerError("BATON_CANONICAL_INVALID", `${what} has no canonical form`, pointer);
-}
-const escapePointer = (step) => step.replaceAll("~", "~0").replaceAll("/", "~1");
-function write(value, path) {
-	switch (typeof value) {
-		case "string": return writeString(value, path);
-		case "number": return Number.isFinite(value) ? JSON.stringify(value) : refuse("a non-finite number", path);
-		case "boolean": return value ? "true" : "false";
-		case "object":
-			if (value === null) return "null";
-			if (path.length >= DEPTH_MAX) return refuse(`nesting deeper than ${DEPTH_MAX}`, path);
-			return Array.isArray(value) ? writeArray(value, path) : writeObject(value, path);
-		default: return refuse(`a value of type ${typeof value}`, path);
-	}
-}
-const writeString = (value, path) => value.isWellFormed() ? JSON.stringify(value) : refuse("a lone surrogate", path);
-function writeArray(values, path) {
-	let text = "[";
-	for (let index = 0; index < values.length; index += 1) {
-		path.push(index);
-		text += `${index === 0 ? "" : ","}${write(values[index], path)}`;
-		path.pop();
-	}
-	return `${text}]`;
-}
-function writeObject(value, path) {
-	const prototype = Object.getPrototypeOf(value);
-	if (prototype !== Object.prototype && prototype !== null) refuse("a class instance", path);
-	if (Object.getOwnPropertySymbols(value).length > 0) refuse("a symbol key", path);
-	const members = value;
-	let text = "{";
-	for (const key of Object.keys(members).sort()) {
-		path.push(key);
-		if (text.length > 1) text += ",";
-		text += `${writeString(key, path)}:${write(members[key], path)}`;
-		path.pop();
-	}
-	return `${text}}`;
 }
 
 // packages/ledger/src/audit-entry.ts
@@ -1089,31 +1249,6 @@ const EVENT_NUMBERS = {
 	TEXT_READ: 48
 };
 const isAuditEvent = (value) => typeof value === "string" && Object.hasOwn(EVENT_NUMBERS, value);
-
-// packages/ledger/src/instant.ts
-const PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
-const MINUTE_LENGTH = 16;
-const MICROS_PER_SECOND = 1e6;
-const ZERO$1 = 48;
-let parsed = {
-	minute: "",
-	micros: NaN
-};
-const parseInstant = (instant) => PATTERN.test(instant) ? microsOfForm(instant) : void 0;
-function microsOfForm(instant) {
-	const minute = instant.slice(0, MINUTE_LENGTH);
-	if (minute !== parsed.minute) parsed = {
-		minute,
-		micros: Date.parse(`${minute}:00Z`) * 1e3
-	};
-	let micros = 0;
-	for (let at = 17; at < instant.length - 1; at += 1) {
-		const digit = instant.charCodeAt(at) - ZERO$1;
-		if (digit >= 0) micros = micros * 10 + digit;
-	}
-	if (Number.isNaN(parsed.micros) || micros >= 60 * MICROS_PER_SECOND) return void 0;
-	return parsed.micros + micros;
-}
 
 // packages/ledger/src/tenant-names.ts
 const TENANT = "[a-z][a-z0-9-]{0,30}";
@@ -1474,26 +1609,6 @@ function opens(reference, { salted }) {
 	return sha256Hex(concatBytes([DOMAIN, bytes])) === reference.commitment;
 }
 
-// packages/ledger/src/tlog/checkpoint.ts
-function readDecimal(text) {
-	if (!/^(?:0|[1-9][0-9]{0,15})$/.test(text)) return void 0;
-	const value = Number(text);
-	return Number.isSafeInteger(value) ? value : void 0;
-}
-function parseCheckpoint(text) {
-	const [origin = "", sizeLine = "", rootLine = "", ...extensions] = text.split("\n").slice(0, -1);
-	const size = readDecimal(sizeLine);
-	const root = fromBase64(rootLine);
-	if (!text.endsWith("\n") || origin === "" || size === void 0) return void 0;
-	if (root?.length !== 32 || extensions.includes("")) return void 0;
-	return {
-		origin,
-		size,
-		root,
-		extensions
-	};
-}
-
 // packages/ledger/src/tree/hash.ts
 const EMPTY_ROOT = sha256$1(/* @__PURE__ */ new Uint8Array(0));
 const INNER$1 = /* @__PURE__ */ new Uint8Array(65);
@@ -1542,6 +1657,207 @@ function rootFromInclusion(claim) {
 function verifyInclusion(claim) {
 	const root = rootFromInclusion(claim);
 	return root !== void 0 && equalBytes(root, claim.root);
+}
+
+// packages/ledger/src/seal-keys.ts
+const HANDOVER_FAULTS = {
+	ENTRY: "the entry is no hand-over, or names other places than those of the hand-overs",
+	KEYS: "it does not name two keys of this log",
+	FROM: "it hands over a key that was not in force",
+	RETURNED: "it hands over to a key that was in force before",
+	PROOF: "the new key did not sign it",
+	UNSIGNED: "the key that was in force did not sign the checkpoint that ends in it",
+	TREE: "it does not stand under the checkpoint that ends in it",
+	UNTRUSTED: "none of the keys of the log is one that is trusted here"
+};
+const singleSealKey = (publicKey) => ({
+	publicKeys: [publicKey],
+	handovers: []
+});
+function handoverStatement(entry, rootBefore) {
+	const { handover, handovers } = entry;
+	const { from, to } = handover;
+	const [origin = ""] = to.split("+", 1);
+	const stated = canonicalJson({
+		...entry,
+		handover: {
+			from,
+			to
+		}
+	});
+	return `baton/seal-handover/v1\n${origin}\n${handovers.at(-1)}\n${toBase64(rootBefore)}\n${stated}\n`;
+}
+function isInForce({ handovers }, at, { origin, size }) {
+	const [from, until] = [handovers[at - 1], handovers[at]];
+	return (from === void 0 || size >= firstSize(from, origin)) && (until === void 0 || size <= lastSize(until, origin));
+}
+const lastSize = ({ seq, from, entry }, origin) => origin === from.name ? seq + 1 : entry.chains.find((chain) => chain.origin === origin)?.size ?? 0;
+const firstSize = (handover, origin) => lastSize(handover, origin) + Number(origin === handover.from.name);
+function openSealNote(note, origin, keys) {
+	const known = keys.publicKeys.map((key) => verifierKey(origin, SIGNATURE_TYPES.ed25519, key));
+	const opened = openNote(encodeUtf8(note), known);
+	const checkpoint = opened.ok ? parseCheckpoint(opened.text) : void 0;
+	if (!opened.ok || checkpoint?.origin !== origin) return {
+		ok: false,
+		reason: "unsigned"
+	};
+	const key = known[known.findIndex(({ keyId }, index) => opened.signatures.some((signature) => signature.keyId === keyId) && isInForce(keys, index, checkpoint))];
+	return key === void 0 ? {
+		ok: false,
+		reason: "retired"
+	} : {
+		ok: true,
+		checkpoint,
+		key
+	};
+}
+function resolveSealKeys(origin, trusted, handovers) {
+	const proven = [];
+	for (const [at, evidence] of handovers.entries()) {
+		const next = proveHandover(origin, proven, evidence);
+		if (typeof next === "string") return {
+			ok: false,
+			fault: next,
+			at
+		};
+		proven.push(next);
+	}
+	const [first] = proven;
+	const isTrusted = ({ publicKey }) => trusted.some((key) => equalBytes(key, publicKey));
+	const keys = first === void 0 ? [] : [first.from, ...proven.map(({ to }) => to)];
+	if (!keys.some(isTrusted)) return {
+		ok: false,
+		fault: "UNTRUSTED",
+		at: null
+	};
+	return {
+		ok: true,
+		keys: {
+			publicKeys: keys.map(({ publicKey }) => publicKey),
+			handovers: proven
+		}
+	};
+}
+function proveHandover(origin, before, { entry: bytes, path, note }) {
+	const entry = readSealEntry(bytes);
+	const { handover, handovers = [] } = entry ?? {};
+	const seq = handovers.at(-1);
+	if (entry === void 0 || handover === void 0 || seq === void 0) return "ENTRY";
+	if (String(handovers.slice(0, -1)) !== String(before.map((one) => one.seq))) return "ENTRY";
+	const keys = readKeys(origin, before, handover);
+	if (typeof keys === "string") return keys;
+	const { from, to } = keys;
+	const opened = openSealNote(note, origin, singleSealKey(from.publicKey));
+	if (!opened.ok || opened.checkpoint.size !== seq + 1) return "UNSIGNED";
+	const { root } = opened.checkpoint;
+	const claim = {
+		index: seq,
+		size: seq + 1,
+		leafHash: hashLeaf(bytes),
+		proof: path,
+		root
+	};
+	if (!verifyInclusion(claim)) return "TREE";
+	const stated = handoverStatement({
+		...entry,
+		handovers,
+		handover
+	}, rootBeforeLast(path));
+	const proof = fromBase64(handover.proof) ?? /* @__PURE__ */ new Uint8Array(0);
+	if (!verifyEd25519(to.publicKey, encodeUtf8(stated), proof)) return "PROOF";
+	return {
+		seq,
+		from,
+		to,
+		entry
+	};
+}
+function readKeys(origin, before, handover) {
+	const [from, to] = [readLogKey(handover.from, origin), readLogKey(handover.to, origin)];
+	if (from === void 0 || to === void 0) return "KEYS";
+	const earlier = [...before.slice(0, 1).map((one) => one.from), ...before.map((one) => one.to)];
+	const inForce = earlier.at(-1) ?? from;
+	if (!equalBytes(from.publicKey, inForce.publicKey)) return "FROM";
+	return [from, ...earlier].some((key) => equalBytes(key.publicKey, to.publicKey)) ? "RETURNED" : {
+		from,
+		to
+	};
+}
+const rootBeforeLast = ([first, ...rest]) => rest.reduce((right, left) => hashChildren(left, right), first);
+function readLogKey(text, origin) {
+	try {
+		const key = readVerifierKey(text);
+		return key.name === origin && key.type === SIGNATURE_TYPES.ed25519 ? key : void 0;
+	} catch (error) {
+		if (error instanceof LedgerError) return void 0;
+		throw error;
+	}
+}
+
+// packages/ledger/src/bundle/seal-signer.ts
+const sealCheckpoint = (note) => parseCheckpoint(splitNote(encodeUtf8(note))?.text ?? "");
+function sealSignersOf({ policy, seal, handovers, note }) {
+	const { origin = "", size = 0 } = sealCheckpoint(note) ?? {};
+	const logs = policy.log.logs.filter(({ name }) => name === origin);
+	const kept = policy.retired.filter(({ key, seals }) => key.name === origin && size <= seals);
+	const own = [...policy.log.logs, ...policy.retired.map(({ key }) => key)];
+	const counted = [...logs, ...kept.map(({ key }) => key)];
+	const refused = (fault) => ({
+		known: own,
+		inForce: [],
+		fault,
+		open: void 0
+	});
+	if (!areThose(handovers, seal?.handovers ?? [])) return refused(OTHER_HANDOVERS);
+	if (handovers.length === 0) return {
+		known: own,
+		inForce: counted,
+		fault: void 0,
+		open: void 0
+	};
+	const trusted = own.filter(({ name }) => name === origin).map(({ publicKey }) => publicKey);
+	const resolved = resolveSealKeys(origin, trusted, handovers.map(evidenceOf));
+	if (!resolved.ok) return refused(HANDOVER_FAULTS[resolved.fault]);
+	const { keys } = resolved;
+	const opened = openSealNote(note, origin, keys);
+	const known = [...own, ...newKeys(keys, origin, own)];
+	if (!opened.ok) return {
+		...refused(NOT_IN_FORCE),
+		known
+	};
+	const from = newestOf(keys, logs);
+	if (!(from !== void 0 || counted.some((key) => isSameKey(key, opened.key)))) return {
+		...refused(BEYOND),
+		known
+	};
+	return {
+		known,
+		inForce: [opened.key],
+		fault: void 0,
+		open: openTo(keys, from)
+	};
+}
+const OTHER_HANDOVERS = "the bundle does not carry the hand-overs that its seal names";
+const NOT_IN_FORCE = "no key signed it that was in force for a log of its size";
+const BEYOND = "only a key that signs no log of this size leads to the one that signed it";
+const areThose = (handovers, places) => String(handovers.map(({ entry }) => readSealEntry(encodeUtf8(entry))?.handovers?.at(-1))) === String(places);
+const NO_HASH = /* @__PURE__ */ new Uint8Array(0);
+const evidenceOf = ({ entry, path, note }) => ({
+	entry: encodeUtf8(entry),
+	path: path.map((hash) => fromBase64(hash) ?? NO_HASH),
+	note
+});
+const isSameKey = (left, right) => equalBytes(left.publicKey, right.publicKey);
+const newKeys = (keys, origin, known) => keys.publicKeys.map((key) => verifierKey(origin, SIGNATURE_TYPES.ed25519, key)).filter(({ name, keyId }) => !known.some((key) => key.name === name && key.keyId === keyId));
+function newestOf({ publicKeys }, logs) {
+	const at = publicKeys.findLastIndex((publicKey) => logs.some((key) => equalBytes(key.publicKey, publicKey)));
+	return at < 0 ? void 0 : at;
+}
+function openTo({ handovers }, from) {
+	const handover = from === void 0 ? void 0 : handovers[from];
+	const last = handovers.at(-1);
+	if (handover === void 0 || last === void 0) return void 0;
+	return `a log that somebody else went on with who has the key ${handover.from.keyId} (your policy names it, and it was handed over with seal ${handover.seq}: ask whoever runs the log whether ${formatVerifierKey(last.to)} is its key, and name that one instead)`;
 }
 
 // packages/ledger/src/tree/subset.ts
@@ -1707,7 +2023,7 @@ const checkChainCheckpoint = ({ evidence, log }) => {
 };
 const checkSealEntry = ({ evidence: { files, seal, chains = [] }, log }) => {
 	if (!files.has(FILES.seal)) log.lack({ file: FILES.seal }, UNSEALED);
-	else if (seal === void 0 || seal.v === 3) log.fail({ file: FILES.seal }, "it cannot be read as a seal entry");
+	else if (seal === void 0) log.fail({ file: FILES.seal }, "it cannot be read as a seal entry");
 	else for (const { origin } of chains) {
 		if (sealedChain(seal, origin) !== void 0) continue;
 		log.fail({
@@ -1717,12 +2033,10 @@ const checkSealEntry = ({ evidence: { files, seal, chains = [] }, log }) => {
 	}
 	return {};
 };
-function sealCheckpoint({ sealProof }) {
-	return sealProof && parseCheckpoint(splitNote(encodeUtf8(sealProof.checkpoint))?.text ?? "");
-}
+const checkpointOf = ({ sealProof }) => sealProof && sealCheckpoint(sealProof.checkpoint);
 const checkSealInclusion = ({ evidence, log }) => {
 	const [entry, proof] = [evidence.files.get(FILES.seal), evidence.sealProof];
-	const checkpoint = sealCheckpoint(evidence);
+	const checkpoint = checkpointOf(evidence);
 	const place = { file: FILES.sealProof };
 	if (entry === void 0 && !evidence.files.has(FILES.sealProof)) log.lack(place, UNSEALED);
 	else if (entry === void 0 || proof === void 0 || checkpoint === void 0) log.fail(place, "the proof of the seal is missing or cannot be read");
@@ -1742,13 +2056,13 @@ const checkSealInclusion = ({ evidence, log }) => {
 	return {};
 };
 const checkSealSignature = ({ evidence, log }) => {
-	const [opened, checkpoint] = [evidence.sealNote, sealCheckpoint(evidence)];
+	const [opened, checkpoint] = [evidence.sealNote, checkpointOf(evidence)];
 	const place = { file: FILES.sealProof };
 	if (opened === void 0) log.lack(place, UNSEALED);
 	else if (!opened.ok) log.fail(place, FAULTS[opened.reason]);
 	else {
-		const isLog = ({ name, keyId }) => evidence.policy.log.logs.some((key) => key.name === name && key.keyId === keyId);
-		if (!opened.signatures.filter(isLog).some(({ name }) => name === checkpoint?.origin)) log.fail(place, "no log of your policy signed this checkpoint as its own");
+		const { inForce, fault } = evidence.sealSigners ?? { inForce: [] };
+		if (!opened.signatures.some(({ name, keyId }) => inForce.some((key) => key.name === name && key.keyId === keyId))) log.fail(place, fault ?? "no log of your policy signed this checkpoint as its own");
 		log.note(`${checkpoint?.origin ?? ""}, ${checkpoint?.size ?? 0} seals`);
 	}
 	return {};
@@ -2164,66 +2478,6 @@ const CHECKS = {
 	TASK_COMPLETE: checkTaskComplete
 };
 
-// packages/ledger/src/seal-entry.ts
-const HANDOVERS_MAX = 120;
-function readSealEntry(bytes) {
-	const text = decodeUtf8(bytes);
-	if (text === void 0) return void 0;
-	let entry;
-	try {
-		entry = JSON.parse(text);
-		if (!isSealEntry(entry) || canonicalJson(entry) !== text) return void 0;
-	} catch {
-		return;
-	}
-	return entry;
-}
-const hasMembers = (value, names) => typeof value === "object" && value !== null && Object.keys(value).sort().join() === names;
-function isSealEntry(value) {
-	if (!hasVersion(value)) return false;
-	const { at, chains } = value;
-	if (typeof at !== "string" || parseInstant(at) === void 0) return false;
-	if (!Array.isArray(chains) || chains.length === 0 || !chains.every(isSealedChain)) return false;
-	if ("tasks" in value && !areSealedTasks(value["tasks"], {
-		at,
-		chains
-	})) return false;
-	if ("handovers" in value && !arePlaces(value["handovers"])) return false;
-	if ("handover" in value && !isHandover(value["handover"])) return false;
-	return chains.every((chain, index) => index === 0 || chains[index - 1].origin < chain.origin);
-}
-function hasVersion(value) {
-	if (hasMembers(value, "at,chains,v")) return value["v"] === 1;
-	if (hasMembers(value, "at,chains,tasks,v")) return value["v"] === 2;
-	return (hasMembers(value, "at,chains,handovers,v") || hasMembers(value, "at,chains,handovers,tasks,v") || hasMembers(value, "at,chains,handover,handovers,v") || hasMembers(value, "at,chains,handover,handovers,tasks,v")) && value["v"] === 3;
-}
-const arePlaces = (value) => Array.isArray(value) && value.length > 0 && value.length <= 120 && value.every((place, at) => isCount(place) && place > (at === 0 ? 0 : value[at - 1]));
-function isHandover(value) {
-	if (!hasMembers(value, "from,proof,to")) return false;
-	const { from, to, proof } = value;
-	if (typeof from !== "string" || typeof to !== "string") return false;
-	return typeof proof === "string" && fromBase64(proof)?.length === 64;
-}
-function isSealedChain(value) {
-	if (!hasMembers(value, "origin,root,size")) return false;
-	const { origin, root, size } = value;
-	const isRoot = typeof root === "string" && fromBase64(root)?.length === 32;
-	return typeof origin === "string" && origin !== "" && isRoot && isCount(size);
-}
-function areSealedTasks(value, { at: sealedAt, chains }) {
-	const isCut = hasMembers(value, "at,begins,root,seals,sizes");
-	if (!isCut && !hasMembers(value, "at,root,seals,sizes")) return false;
-	const { at, root, seals, sizes, begins = [] } = value;
-	if (typeof at !== "string" || parseInstant(at) === void 0 || at > sealedAt) return false;
-	if (typeof root !== "string" || fromBase64(root)?.length !== 32 || !isCount(seals)) return false;
-	if (!Array.isArray(sizes) || sizes.length !== chains.length) return false;
-	return sizes.every((size, at) => {
-		return isCount(size) && size <= chains[at].size;
-	}) && (!isCut || areBegins(begins, sizes));
-}
-const areBegins = (begins, sizes) => Array.isArray(begins) && begins.length === sizes.length && begins.every((begin, at) => isCount(begin) && begin <= sizes[at]) && begins.some((begin) => begin > 0);
-const isCount = (value) => Number.isSafeInteger(value) && value >= 0;
-
 // packages/ledger/src/tlog/proof.ts
 const HEADER = "c2sp.org/tlog-proof@v1";
 const PATH_MAX = 53;
@@ -2335,12 +2589,18 @@ function readEvidence(bytes, options) {
 	const seal = files.get(FILES.seal);
 	const sealFile = files.get(FILES.sealProof);
 	const sealProof = sealFile && parseTlogProof(sealFile);
-	const { logs, witnesses } = options.policy.log;
 	const manifest = readJson(files.get(FILES.manifest), {
 		rule: manifestRule,
 		canonical: true
 	});
-	const { chains, ends } = partsOf(part(FILES.proof, PROOF_RULES.get(manifest?.format ?? "") ?? chainsRule));
+	const { chains, ends, handovers } = partsOf(part(FILES.proof, PROOF_RULES.get(manifest?.format ?? "") ?? chainsRule));
+	const entry = seal && readSealEntry(seal);
+	const sealSigners = sealProof && sealSignersOf({
+		policy: options.policy,
+		seal: entry,
+		handovers,
+		note: sealProof.checkpoint
+	});
 	return {
 		container,
 		files,
@@ -2352,24 +2612,29 @@ function readEvidence(bytes, options) {
 		receipts: part(FILES.receipts, receiptsRule),
 		erasureLists: part(FILES.erasureLists, erasureListsRule),
 		payloads: readPayloads(files.get(FILES.payloads)),
-		seal: seal && readSealEntry(seal),
+		seal: entry,
 		sealProof,
-		sealNote: sealProof && openNote(encodeUtf8(sealProof.checkpoint), [...logs, ...witnesses.values()]),
+		sealSigners,
+		sealNote: sealProof && openNote(encodeUtf8(sealProof.checkpoint), [...sealSigners?.known ?? [], ...options.policy.log.witnesses.values()]),
 		...options
 	};
 }
 function partsOf(proof) {
 	if (proof === void 0) return {
 		chains: void 0,
-		ends: void 0
+		ends: void 0,
+		handovers: []
 	};
 	if (!("ends" in proof)) return {
 		chains: proof,
-		ends: void 0
+		ends: void 0,
+		handovers: []
 	};
+	const { chains, ends, handovers = [] } = proof;
 	return {
-		chains: proof.chains,
-		ends: proof.ends ?? void 0
+		chains,
+		ends: ends ?? void 0,
+		handovers
 	};
 }
 function readJson(bytes, { rule, canonical }) {
@@ -2938,7 +3203,12 @@ function verifyWith(table, bytes, options) {
 		sealedAt: seal?.at ?? null,
 		checks,
 		end,
-		notExcluded: notExcluded(verdict, checks, end),
+		notExcluded: notExcluded({
+			verdict,
+			checks,
+			end,
+			heir: evidence.sealSigners?.open
+		}),
 		segments
 	};
 }

@@ -26,6 +26,7 @@ const EMPTY = {
   erasures: [],
   chains: [],
   ends: null,
+  handovers: [],
   seal: null,
   batches: [],
   receipts: [],

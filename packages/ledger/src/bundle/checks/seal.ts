@@ -11,6 +11,7 @@ import { verifyInclusion } from '../../tree/verify.ts'
 import type { Check } from '../checks.ts'
 import type { Evidence } from '../evidence.ts'
 import { FILES } from '../format.ts'
+import { sealCheckpoint } from '../seal-signer.ts'
 import { createComputedLeaves } from '../leaves.ts'
 import type { ComputedLeaves } from '../leaves.ts'
 import { placeOf } from './records.ts'
@@ -71,8 +72,7 @@ export const checkChainCheckpoint: Check = ({ evidence, log }) => {
 
 export const checkSealEntry: Check = ({ evidence: { files, seal, chains = [] }, log }) => {
   if (!files.has(FILES.seal)) log.lack({ file: FILES.seal }, UNSEALED)
-  else if (seal === undefined || seal.v === 3)
-    log.fail({ file: FILES.seal }, 'it cannot be read as a seal entry')
+  else if (seal === undefined) log.fail({ file: FILES.seal }, 'it cannot be read as a seal entry')
   else {
     for (const { origin } of chains) {
       if (sealedChain(seal, origin) !== undefined) continue
@@ -82,13 +82,12 @@ export const checkSealEntry: Check = ({ evidence: { files, seal, chains = [] }, 
   return {}
 }
 
-function sealCheckpoint({ sealProof }: Evidence): Checkpoint | undefined {
-  return sealProof && parseCheckpoint(splitNote(encodeUtf8(sealProof.checkpoint))?.text ?? '')
-}
+const checkpointOf = ({ sealProof }: Evidence): Checkpoint | undefined =>
+  sealProof && sealCheckpoint(sealProof.checkpoint)
 
 export const checkSealInclusion: Check = ({ evidence, log }) => {
   const [entry, proof] = [evidence.files.get(FILES.seal), evidence.sealProof]
-  const checkpoint = sealCheckpoint(evidence)
+  const checkpoint = checkpointOf(evidence)
   const place = { file: FILES.sealProof }
   if (entry === undefined && !evidence.files.has(FILES.sealProof)) log.lack(place, UNSEALED)
   else if (entry === undefined || proof === undefined || checkpoint === undefined) {
@@ -104,17 +103,18 @@ export const checkSealInclusion: Check = ({ evidence, log }) => {
 }
 
 export const checkSealSignature: Check = ({ evidence, log }) => {
-  const [opened, checkpoint] = [evidence.sealNote, sealCheckpoint(evidence)]
+  const [opened, checkpoint] = [evidence.sealNote, checkpointOf(evidence)]
   const place = { file: FILES.sealProof }
   if (opened === undefined) log.lack(place, UNSEALED)
   else if (!opened.ok) log.fail(place, FAULTS[opened.reason])
   else {
-    const isLog = ({ name, keyId }: { readonly name: string; readonly keyId: string }) =>
-      evidence.policy.log.logs.some((key) => key.name === name && key.keyId === keyId)
-    const signers = opened.signatures.filter(isLog)
-    // A log's key vouches for its own log only: the key's name is the origin.
-    if (!signers.some(({ name }) => name === checkpoint?.origin)) {
-      log.fail(place, 'no log of your policy signed this checkpoint as its own')
+    // A log's key vouches for its own log only, and only for as much of it as it was in force.
+    const { inForce, fault } = evidence.sealSigners ?? { inForce: [] }
+    const isSigned = opened.signatures.some(({ name, keyId }) =>
+      inForce.some((key) => key.name === name && key.keyId === keyId),
+    )
+    if (!isSigned) {
+      log.fail(place, fault ?? 'no log of your policy signed this checkpoint as its own')
     }
     log.note(`${checkpoint?.origin ?? ''}, ${checkpoint?.size ?? 0} seals`)
   }
