@@ -27,6 +27,9 @@ const ORIGIN = 'example.com/log'
 const signer = createNoteSigner({ name: ORIGIN, pkcs8: privateKey() })
 const stranger = createNoteSigner({ name: 'example.com/other', pkcs8: privateKey() })
 const thief = createNoteSigner({ name: ORIGIN, pkcs8: privateKey() })
+const ROTATED = 'example.com/rotated'
+const earlier = createNoteSigner({ name: ROTATED, pkcs8: privateKey() })
+const later = createNoteSigner({ name: ROTATED, pkcs8: privateKey() })
 /** As Go's checksum database has it. */
 const FOREIGN_ORIGIN = 'go.sum database tree'
 const foreign = createNoteSigner({ name: 'sum.example.org', pkcs8: privateKey() })
@@ -44,7 +47,10 @@ const start = async (env: Record<string, string> = {}): Promise<ServiceProcess> 
     env: {
       BATON_WITNESS_NAME: 'witness.example.com',
       BATON_WITNESS_SIGNING_KEY: witnessKey,
-      BATON_WITNESS_LOGS: `${formatVerifierKey(signer.key)}, ${formatVerifierKey(foreign.key)} ${FOREIGN_ORIGIN}`,
+      BATON_WITNESS_LOGS: [
+        ...[signer, earlier, later].map(({ key }) => formatVerifierKey(key)),
+        `${formatVerifierKey(foreign.key)} ${FOREIGN_ORIGIN}`,
+      ].join(', '),
       BATON_WITNESS_STATE_FILE: join(folder, 'witness.json'),
       BATON_WITNESS_FIRST_START: '1',
       BATON_WITNESS_PORT: '0',
@@ -179,6 +185,22 @@ describe('add-checkpoint', () => {
     const answers = await Promise.all([add({ old: 8, size: 10 }), add({ old: 8, size: 11 })])
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
   })
+})
+
+test('once another key of a log has taken over, the earlier one signs nothing more, also after a restart', async () => {
+  expect((await add({ old: 0, size: 2, by: earlier })).status).toBe(200)
+  expect((await add({ old: 2, size: 4, by: later })).status).toBe(200)
+  const refused = async () => {
+    const longer = await add({ old: 4, size: 5, by: earlier })
+    const same = await add({ old: 4, size: 4, by: earlier })
+    return [longer.status, same.status, await longer.text()]
+  }
+  const expected = [403, 403, 'another key of the log has taken over from this one\n']
+  expect(await refused()).toEqual(expected)
+  await witness.kill()
+  witness = await start()
+  expect(await refused()).toEqual(expected)
+  expect((await add({ old: 4, size: 5, by: later })).status).toBe(200)
 })
 
 test('a restart and a crash before the state is stored forget nothing that was cosigned', async () => {

@@ -26,7 +26,10 @@ export function createEvidencePart(core: Core): Part {
       if (mayExport === undefined) return
       const exporter = await exporterOf(core)
       const file = settings.BATON_EVIDENCE_POLICY_FILE
-      const policy = await readEvidencePolicy({ ...core, file, exporter })
+      const first = await readEvidencePolicy({ ...core, file, exporter })
+      // The own one is made anew for each bundle: the key that signs the seals may have been changed.
+      const policy = async () =>
+        file === undefined ? readEvidencePolicy({ ...core, file, exporter }) : first
       const evidence = createEvidence({
         reader,
         cold,
@@ -51,7 +54,7 @@ export function createEvidencePart(core: Core): Part {
         evidence,
         nothingOf: async (taskId) =>
           nothingOf(await readTrace(reader, taskId, { covered: covered(), cold })),
-        policyText: policy.text,
+        policyText: async () => (await policy()).text,
         drill: (seed, actor) => runDrill(drilling, { seed, actor }),
         mayExport,
         mayReadTexts: core.callers.optionalGuard('payload', payloadToken),

@@ -1,6 +1,6 @@
 // The policy that goes into bundles: the one of a file, or one that names this installation's own keys.
 import { readFile } from 'node:fs/promises'
-import { readHeads, sealerKey } from '@baton/audit'
+import { readHeads, sealLogKeys } from '@baton/audit'
 import type { Pool } from '@baton/audit'
 import {
   formatVerifierKey,
@@ -34,22 +34,28 @@ export async function readEvidencePolicy(sources: PolicySources): Promise<Eviden
 async function ownPolicy({ reader, sealKey, batchKeys, exporter }: PolicySources): Promise<string> {
   const heads = await readHeads(reader)
   const origin = sealLogOrigin(heads[0]?.origin ?? '')
-  const log = sealKey === undefined ? [] : [`log ${formatVerifierKey(sealerKey(origin, sealKey))}`]
+  const { publicKeys, handovers } = sealKey
+    ? (await sealLogKeys(reader, sealKey)()).keys
+    : { publicKeys: [], handovers: [] }
+  const inForce = publicKeys.at(-1)
+  const log = inForce === undefined ? [] : [`log ${vkeyOf(origin, inForce)}`]
+  const retired = handovers.map(
+    ({ from, seq }) => `# baton-key retired ${formatVerifierKey(from)} ${seq + 1}`,
+  )
   const batch = [...batchKeys.values()].map((key) => {
     const raw = Uint8Array.from(key.export({ format: 'der', type: 'spki' }).subarray(-32))
-    const name = origin.replace(/seals$/, 'append')
-    const vkey = formatVerifierKey(verifierKey(name, SIGNATURE_TYPES.ed25519, raw))
-    return `# baton-key batch ${vkey}`
+    return `# baton-key batch ${vkeyOf(origin.replace(/seals$/, 'append'), raw)}`
   })
   const exporters =
     exporter === undefined ? [] : [`# baton-key exporter ${formatVerifierKey(exporter.key)}`]
   const chains = heads.flatMap((head) =>
-    sealKey === undefined
-      ? []
-      : [`# baton-chain ${formatVerifierKey(sealerKey(head.origin, sealKey))}`],
+    inForce === undefined ? [] : [`# baton-chain ${vkeyOf(head.origin, inForce)}`],
   )
-  return [...log, 'quorum none', ...batch, ...exporters, ...chains, ''].join('\n')
+  return [...log, 'quorum none', ...retired, ...batch, ...exporters, ...chains, ''].join('\n')
 }
+
+const vkeyOf = (name: string, key: Uint8Array): string =>
+  formatVerifierKey(verifierKey(name, SIGNATURE_TYPES.ed25519, key))
 
 async function readText(file: string): Promise<string> {
   try {

@@ -13,7 +13,7 @@ interface EvidenceRoutes {
   readonly evidence: EvidenceService
   /** What to answer where no record of a task is stored. */
   readonly nothingOf: (taskId: string) => Promise<ProblemError>
-  readonly policyText: string
+  readonly policyText: () => Promise<string>
   readonly drill: (seed: number | undefined, actor: string) => Promise<DrillReport | undefined>
   readonly mayExport: Guard
   /** Checks the second token, which shows what was said; undefined where nobody may. */
@@ -57,8 +57,8 @@ export function addEvidenceRoutes(server: FastifyInstance, routes: EvidenceRoute
   )
   server.get('/v1/policy', {
     onRequest,
-    handler: (_, reply) =>
-      reply.header('content-type', 'text/plain; charset=utf-8').send(routes.policyText),
+    handler: async (_, reply) =>
+      reply.header('content-type', 'text/plain; charset=utf-8').send(await routes.policyText()),
   })
   server.post<{ Body: { readonly seed?: number } | null }>(
     '/v1/drills',

@@ -32,7 +32,7 @@ interface EvidenceDependencies {
   readonly isSealing: boolean
   readonly waitMs: number
   readonly exporter: NoteSigner | undefined
-  readonly policy: EvidencePolicy
+  readonly policy: () => Promise<EvidencePolicy>
   /** The HTML page that carries a bundle. */
   readonly page: string
   readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal' | 'auditTampered'>
@@ -93,10 +93,14 @@ const LOOK_EVERY_MS = 100
 export function createEvidence(dependencies: EvidenceDependencies): EvidenceService {
   const { reader, cold, vault, batcher, policy, exporter, page, metrics, logger } = dependencies
 
-  function check(bundle: Uint8Array, evidence: TaskEvidence): BundleReport {
+  function check(
+    bundle: Uint8Array,
+    { trust }: EvidencePolicy,
+    evidence: TaskEvidence,
+  ): BundleReport {
     const { unproven } = evidence
     const now = Date.now() / 1_000
-    const report = verifyBundle(bundle, { policy: policy.trust, now, thorough: true })
+    const report = verifyBundle(bundle, { policy: trust, now, thorough: true })
     const findings = report.checks.flatMap((one) => one.findings).slice(0, 10)
     if (report.verdict === 'tampered') {
       countTampering(metrics)
@@ -112,13 +116,14 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
     async export({ taskIds, receipts, withTexts, actor, address }) {
       await untilCovered(dependencies, taskIds)
       const texts = withTexts ? vault : undefined
-      const dated = exportedLine(formatInstant(Date.now() * 1_000)) + policy.text
+      const own = await policy()
+      const dated = exportedLine(formatInstant(Date.now() * 1_000)) + own.text
       const options = { reader, cold, taskIds, receipts, vault: texts, policy: dated }
       const evidence = await readEvidence(options)
       if (evidence === undefined) return undefined
       const signing = exporter === undefined ? {} : { exporter }
       const bundle = writeBundle(evidence.parts, { ...signing, page })
-      const { verdict } = check(bundle, evidence)
+      const { verdict } = check(bundle, own, evidence)
       const reason = withTexts ? WITH_TEXTS : WITHOUT_TEXTS
       const exported = [...evidence.traceparents].map(([taskId, traceparent]) =>
         service.record('EVIDENCE_EXPORTED', { taskId, traceparent, actor, reason, address }),
@@ -135,7 +140,7 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
       const evidence = await readEvidence(options)
       if (evidence === undefined) return undefined
       const bundle = writeBundle(evidence.parts, exporter === undefined ? {} : { exporter })
-      const report = check(bundle, evidence)
+      const report = check(bundle, await policy(), evidence)
       const { findings } = evidence
       return { bundle, verdict: report.verdict, findings, report, evidence }
     },

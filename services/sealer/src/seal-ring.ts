@@ -39,7 +39,6 @@ export function readSealingKeys(setting: string, origin: string): readonly Seali
     const { keyId: id, publicKey } = createNoteSigner({ name: origin, pkcs8 }).key
     return { pkcs8, publicKey, id }
   })
-  if (keys.length > 1) throw NOT_YET
   if (keys.length <= KEYS_MAX && new Set(keys.map(({ id }) => id)).size === keys.length) return keys
   throw permanent(
     'BATON_KEY_INVALID',
@@ -47,13 +46,6 @@ export function readSealingKeys(setting: string, origin: string): readonly Seali
     { fix: 'Name the new key first, and the one in force behind it, separated by a comma.' },
   )
 }
-
-/** Until bundles say how far a key of before counts, no log is handed over. */
-const NOT_YET = permanent(
-  'BATON_SETTINGS_INVALID',
-  'BATON_SEAL_SIGNING_KEY takes one key: the key of a seal log cannot be changed yet',
-  { fix: 'Name the key in force alone.' },
-)
 
 /**
  * A log that has no seal is begun with the first key. Throws BATON_SEAL_KEY_NOT_IN_FORCE where the settings lack the key that signs, and

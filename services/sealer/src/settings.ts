@@ -17,7 +17,7 @@ export const SEALER_SETTINGS = {
     help: 'The audit database, as the role audit_sealer.',
   }),
   BATON_SEAL_SIGNING_KEY: secret({
-    help: 'The Ed25519 key that signs seals, no other process has it: PKCS #8 DER in base64.',
+    help: 'The Ed25519 key that signs seals, no other process has it: PKCS #8 DER in base64. To change it name the new one first and the one in force behind it (NEW,OLD): the next seal hands over.',
   }),
   BATON_AUDIT_TRUSTED_KEYS: text({
     help: 'Public keys that batches may be signed with: SPKI DER in base64, separated by commas.',

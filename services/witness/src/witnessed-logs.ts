@@ -22,6 +22,8 @@ interface Head {
   readonly root: Uint8Array
   /** As it was cosigned; undefined where an earlier version stored it. */
   readonly note: string | undefined
+  /** Ids of the keys whose checkpoints were cosigned, in the order in which each took over; an earlier version kept none. */
+  readonly keys: readonly string[]
 }
 
 /** A log that is witnessed: its key, whose name need not be the origin of its checkpoints. */
@@ -84,6 +86,12 @@ async function addCheckpoint(
   if (keys.length === 0) return refuse(404, 'this log is not witnessed here\n')
   const opened = openNote(encodeUtf8(note), keys)
   if (!opened.ok) return refuse(403, 'no signature of the log’s key\n')
+  const signers = keysAfter(
+    heads.get(origin)?.keys ?? [],
+    opened.signatures.map(({ name, keyId }) => `${name}+${keyId}`),
+  )
+  if (signers === undefined)
+    return refuse(403, 'another key of the log has taken over from this one\n')
   const checkpoint = parseCheckpoint(opened.text)
   if (checkpoint === undefined || oldSize > checkpoint.size) return refuse(400, 'bad request\n')
   const head = heads.get(origin)
@@ -95,9 +103,20 @@ async function addCheckpoint(
     keys.some(({ name, keyId }) => name === line.name && keyId === line.keyId),
   )
   const cosigned = formatNote({ text: opened.text, signatures: [...own, cosignature] })
-  const next = { size: checkpoint.size, root: checkpoint.root, note: cosigned }
+  const next = { size: checkpoint.size, root: checkpoint.root, note: cosigned, keys: signers }
   await store(heads, { origin, next }, options.statePath)
   return { status: 200, body: formatSignature(cosignature) }
+}
+
+/** With the key that takes over; undefined where only keys signed from which another one has taken over: they sign nothing more. */
+function keysAfter(
+  before: readonly string[],
+  signers: readonly string[],
+): readonly string[] | undefined {
+  const inForce = before.at(-1)
+  if (inForce !== undefined && signers.includes(inForce)) return before
+  const next = signers.find((id) => !before.includes(id))
+  return next === undefined ? undefined : [...before, next]
 }
 
 /** A log that was never seen begins as the empty tree, which has one root only. */
@@ -137,6 +156,7 @@ interface StoredHeads {
     readonly size: number
     readonly root: string
     readonly note?: string
+    readonly keys?: readonly string[]
   }[]
 }
 
@@ -157,10 +177,10 @@ async function readHeads({
   try {
     const { heads } = JSON.parse(text) as StoredHeads
     return new Map(
-      heads.map(({ origin, size, root, note }) => [
+      heads.map(({ origin, size, root, note, keys = [] }) => [
         origin,
         // Earlier versions took any root for the empty tree.
-        { size, root: size === 0 ? EMPTY_ROOT : (fromBase64(root) as Uint8Array), note },
+        { size, root: size === 0 ? EMPTY_ROOT : (fromBase64(root) as Uint8Array), note, keys },
       ]),
     )
   } catch (error) {

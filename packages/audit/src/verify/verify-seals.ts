@@ -41,6 +41,8 @@ export interface SealReport {
   readonly anchorsUnasked: number
   /** From which key to which the log was handed, in order. */
   readonly handovers: readonly SealHandover[]
+  /** Whether the key that is trusted here is the one that signs now: with one of before, a thief of it is believed. */
+  readonly isKeyInForce: boolean
 }
 
 /** One change of the key that signs seals. */
@@ -106,7 +108,11 @@ export async function verifySeals(
     ...(isSound ? await compareChainCheckpoints(snapshot, heads, { log, open }) : []),
   ]
   return {
-    report: { ...reportOf(log, compared), handovers: keys.handovers.map(handoverOf) },
+    report: {
+      ...reportOf(log, compared),
+      handovers: keys.handovers.map(handoverOf),
+      isKeyInForce: equalBytes(keys.publicKeys.at(-1) as Uint8Array, rawKey(trust.publicKey)),
+    },
     keys,
     compared,
     findings: log.findings,
@@ -152,7 +158,7 @@ const RETIRED = 'a checkpoint is signed with a key that was not in force for a l
 function reportOf(
   { tree, newest }: SealLog,
   compared: readonly Comparison[],
-): Omit<SealReport, 'handovers'> {
+): Omit<SealReport, 'handovers' | 'isKeyInForce'> {
   const anchors = compared.filter(({ name, outside }) => outside && name !== STATE)
   const seen = compared.filter(({ name }) => name !== STATE && name !== CHECKPOINTS)
   const known = anchors.filter(({ outcome }) => outcome === 'agreed')

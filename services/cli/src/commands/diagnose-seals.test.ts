@@ -13,8 +13,10 @@ const seals = (changes: object = {}) => ({
   anchorsAgreed: 1,
   anchorsUnasked: 0,
   handovers: [],
+  isKeyInForce: true,
   ...changes,
 })
+const HANDOVER = { seal: 7, at: before(60_000), from: '00112233', to: '1f2e3d4c' }
 const judged = (changes: Partial<SealFacts>) =>
   judgeSeals({
     seals: seals(),
@@ -47,6 +49,16 @@ describe('the seals of a log', () => {
       'have stopped',
       { seals: seals({ sealedAt: before(3_600_000) }) },
       [/^unknown.*3600 s old/, /^passed/],
+    ],
+    [
+      'were handed over',
+      { seals: seals({ handovers: [HANDOVER] }) },
+      [/^passed/, /^passed/, /^passed: it was handed to 1f2e3d4c with seal 7/],
+    ],
+    [
+      'were handed over, which is not known here',
+      { seals: seals({ handovers: [HANDOVER], isKeyInForce: false }) },
+      [/^passed/, /^passed/, /^unknown.*set BATON_SEAL_PUBLIC_KEY/],
     ],
     ['nobody has seen', { seals: seals({ witnessed: 0 }) }, [/^passed/, /^failed.*no witness/]],
   ])('that %s', (_, changes, expected) => {

@@ -10,6 +10,7 @@ import { failed, passed, unknown } from './diagnosis.ts'
 import type { Diagnosis } from './diagnosis.ts'
 
 const SEALED = 'every record is sealed within a minute'
+const KEY = 'the key of the seals that is trusted is the one that signs'
 const SEEN = 'somebody outside the database has seen the seals'
 const UNSEALED_MAX_MS = 60_000
 /** A sealer that runs makes one each minute. */
@@ -31,7 +32,7 @@ export function judgeSeals(facts: SealFacts): readonly Diagnosis[] {
   if (!facts.isKeyKnown) return [facts.isWaived ? WAIVED : NOBODY_SEALS]
   if (seals === null || seals.entries === 0)
     return [facts.records === 0 ? unknown('seals', SEALED, 'there is no record yet') : NO_SEAL]
-  return [judgeAge(facts, seals), judgeWitnesses(seals)]
+  return [judgeAge(facts, seals), judgeWitnesses(seals), ...judgeKey(seals)]
 }
 
 const NOBODY_SEALS = failed('seals', SEALED, {
@@ -71,6 +72,25 @@ function judgeWitnesses({ entries, witnessed }: NonNullable<VerifyReport['seals'
       text: 'no anchor and no witness has kept any: who has the sealer’s key could sign another history',
     })
   return passed('seals', SEEN, `${counted(witnessed, 'seal')} of ${entries}`)
+}
+
+/** Nothing is said of a log whose key was never changed. */
+function judgeKey({
+  handovers,
+  isKeyInForce,
+}: NonNullable<VerifyReport['seals']>): readonly Diagnosis[] {
+  const last = handovers.at(-1)
+  if (last === undefined) return []
+  const since = `it was handed to ${last.to} with seal ${last.seal} at ${last.at}`
+  return [
+    isKeyInForce
+      ? passed('seals', KEY, since)
+      : unknown(
+          'seals',
+          KEY,
+          `${since}: set BATON_SEAL_PUBLIC_KEY to the new one here too, else whoever has the key of before is believed (infra/rotation.md)`,
+        ),
+  ]
 }
 
 const seconds = (ms: number): string => `${Math.round(ms / 1_000)} s`

@@ -30,6 +30,7 @@ const report = (...findings: Finding[]): Report => ({
     anchorsAgreed: 1,
     anchorsUnasked: 0,
     handovers: [],
+    isKeyInForce: true,
   },
   decisions: { decisions: 0, judged: null },
   copies: 2,

@@ -29,7 +29,14 @@ function sealText(seals: VerifyReport['seals'], chains: VerifyReport['chains']):
   const sealed = chains.reduce((sum, chain) => sum + chain.sealed, 0)
   const records = chains.reduce((sum, chain) => sum + chain.records, 0)
   const rest = records === sealed ? '' : `; ${counted(records - sealed, 'record')} not sealed yet`
-  return `${counted(seals.entries, 'seal')} over ${count(sealed)} records, every root recomputed${rest}`
+  return `${counted(seals.entries, 'seal')} over ${count(sealed)} records, every root recomputed${rest}${keyText(seals)}`
+}
+
+function keyText({ handovers, isKeyInForce }: NonNullable<VerifyReport['seals']>): string {
+  const last = handovers.at(-1)
+  if (last === undefined) return ''
+  const warning = isKeyInForce ? '' : ', and the key that is trusted here is one of before'
+  return `; key handed over ${counted(handovers.length, 'time')}, to ${last.to} with seal ${last.seal}${warning}`
 }
 
 function anchorText(seals: VerifyReport['seals']): string {
