@@ -19,8 +19,7 @@ import {
   signNote,
   verifyBundle,
 } from '@baton/ledger'
-import type { SealEntry } from '@baton/ledger'
-import { eventually } from '@baton/testkit'
+import type { Receipt, SealEntry } from '@baton/ledger'
 import { createAuditFixture, entryOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
 import { createSealing, privateKey } from './audit-seals-fixture.ts'
@@ -46,7 +45,7 @@ beforeAll(async () => {
   await append()
   const sealer = await sealing.startSealer()
   await sealing.sealed()
-  expect(await sealer.stop()).toBe(0)
+  await sealer.stop()
   await copyFile(sealing.stateFile, `${sealing.stateFile}.first`)
 })
 afterAll(async () => {
@@ -173,7 +172,8 @@ test('a lost state is made anew with the key in force, which alone goes on', asy
 })
 
 test('evidence proves the hand-overs, and the own policy names the key in force', async () => {
-  const [{ origin = '', seq = 0 } = {}] = await append(1)
+  const [receipt] = await append(1)
+  const { origin, seq } = receipt as Receipt
   const sealer = await startWith(last())
   await sealing.sealed()
   expect(await sealer.stop()).toBe(0)

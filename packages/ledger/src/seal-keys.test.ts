@@ -1,15 +1,23 @@
 // A seal key is changed by an entry that both keys signed; whoever trusts one of them follows it, and nobody else is followed.
 import { describe, expect, test } from 'vitest'
-import { CHAIN, checkpointBy, newSigner, rotatedLog, SEALS } from '../fixtures/rotated-log.ts'
-import { toBase64 } from './bytes.ts'
+import {
+  CHAIN,
+  checkpointBy,
+  knownSigner,
+  newSigner,
+  rotatedLog,
+  SEALS,
+} from '../fixtures/rotated-log.ts'
+import { readFileSync } from 'node:fs'
+import { decodeUtf8, toBase64 } from './bytes.ts'
 import { canonicalBytes } from './canonical-json.ts'
 import { signHandover } from './handover.ts'
 import { formatVerifierKey, SIGNATURE_TYPES, verifierKey } from './note/key.ts'
 import type { NoteSigner } from './note/signer.ts'
 import type { SealEntry } from './seal-entry.ts'
 import { HANDOVERS_MAX, readSealEntry, sealFault } from './seal-entry.ts'
-import { openSealNote, resolveSealKeys } from './seal-keys.ts'
-import type { SealKeys } from './seal-keys.ts'
+import { handoverStatement, openSealNote, resolveSealKeys } from './seal-keys.ts'
+import type { HandoverEvidence, SealKeys, UnsignedHandover } from './seal-keys.ts'
 
 const signers = [newSigner(), newSigner(), newSigner()] as const
 const [old, middle, last] = signers
@@ -82,6 +90,23 @@ function inChain({ key, sign }: NoteSigner): NoteSigner {
     sign: (text) => ({ ...sign(text), name: CHAIN, keyId: named.keyId }),
   }
 }
+
+test('a hand-over of known keys has the bytes of the published example', async () => {
+  const page = readFileSync(new URL('../verifier/FORMAT.md', import.meta.url), 'utf8')
+  const known = [knownSigner(1), knownSigner(2)]
+  const { entries, evidence, roots } = await rotatedLog({ seals: 2, at: [1], signers: known })
+  const entry = readSealEntry(entries[1] as Uint8Array) as UnsignedHandover
+  const [{ path, note }] = evidence as [HandoverEvidence]
+  for (const text of [
+    `${known.map(({ key }) => formatVerifierKey(key)).join('\n')}\n${decodeUtf8(entries[0] as Uint8Array)}\n`,
+    `\n${handoverStatement(entry, roots[1] as Uint8Array)}\`\`\``,
+    `\n${decodeUtf8(entries[1] as Uint8Array)}\n${note}\`\`\``,
+  ]) {
+    expect(page).toContain(text)
+  }
+  expect(path.map(toBase64)).toEqual([toBase64(roots[1] as Uint8Array)])
+  expect(resolve(evidence, [(known[0] as NoteSigner).key.publicKey]).ok).toBe(true)
+})
 
 describe('a hand-over is none', () => {
   const edited = async (edit: (entry: SealEntry, seq: number) => SealEntry) =>
