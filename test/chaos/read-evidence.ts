@@ -1,7 +1,8 @@
 // Reads a drained system: both databases past every role and link, the auditor's own verification, the doctor's rules.
 import { createHash } from 'node:crypto'
 import { EVENT_NUMBERS } from '@baton/ledger'
-import { auditInvariants, createPool as createAuditPool } from '@baton/audit'
+import { auditInvariants, createPool as createAuditPool, findRecordHashes } from '@baton/audit'
+import { endingInvariant } from '@baton/engine'
 import { createPool, storeInvariants } from '@baton/store'
 import type { Pool } from '@baton/store'
 import type { System } from '@baton/testkit'
@@ -171,7 +172,10 @@ async function brokenRules(
   pool: Pool,
   auditPool: ReturnType<typeof createAuditPool>,
 ): Promise<Evidence['rules']> {
-  const rules = [...storeInvariants(pool), ...auditInvariants(auditPool)]
+  const hashesOf = (recordIds: readonly string[]) => findRecordHashes(auditPool, recordIds)
+  // Everything has ended and nothing waits: no time is left out.
+  const endings = endingInvariant(pool, hashesOf, 0)
+  const rules = [...storeInvariants(pool), ...auditInvariants(auditPool), endings]
   const broken: { promise: string; rule: string; ids: readonly string[] }[] = []
   for (const { promise, rule, check } of rules) {
     const ids = await check()

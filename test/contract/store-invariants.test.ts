@@ -1,8 +1,9 @@
 // Every rule of the promises notices when it is broken, names what broke it, and says nothing otherwise.
 import { randomUUID } from 'node:crypto'
-import { PROMISES, receiptInvariant } from '@baton/engine'
+import { endingInvariant, PROMISES, receiptInvariant } from '@baton/engine'
 import type { Invariant } from '@baton/engine'
 import { recordId } from '@baton/ledger'
+import type { AuditEvent } from '@baton/ledger'
 import { completeExecutions, endHandoffs, sendHandoffs, storeInvariants } from '@baton/store'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { claim, executing, newHandoff, openStore, receiptOf } from './store-fixture.ts'
@@ -233,6 +234,67 @@ describe('the rules of the promises', () => {
     ])
     const { check, promise } = receiptInvariant(store.pool, async () => recorded)
     expect([promise, await check()]).toEqual(['I3', [lost.handoffId]])
+  })
+
+  it.each<[AuditEvent, state: string, reason: string | null]>([
+    ['EXECUTION_COMPLETED', 'COMPLETED', null],
+    ['EXECUTION_COMPLETED', 'PARTIAL', null],
+    ['EXECUTION_FAILED', 'REJECTED', 'DECLINED'],
+    ['HANDOFF_REJECTED', 'REJECTED', 'BUDGET_EXHAUSTED'],
+    ['ROLLED_BACK', 'ROLLED_BACK', 'BATON_HOPELESS'],
+    ['DEAD_LETTERED', 'DEAD_LETTERED', 'SAFETY_VIOLATION'],
+    ['HANDOFF_EXPIRED', 'EXPIRED', 'EXPIRED'],
+    ['HANDOFF_CANCELED', 'CANCELED', 'CANCELED'],
+    ['HANDOFF_BLOCKED', 'BLOCKED', 'BLOCKED'],
+  ])('look for %s of what is %s (%s), once it does not wait any more', async (event, ...how) => {
+    const { handoffId, fencingToken } = await claim(store.pool, await send())
+    const endedAt = (minutes: number) =>
+      store.rows(
+        `update handoff set state = $2, reason = $3, ended_at = now() - $4 * interval '1 minute' where id = $1`,
+        [handoffId, ...how, minutes],
+      )
+    const recorded = new Map<string, string>()
+    const { check } = endingInvariant(store.pool, async () => recorded)
+    await endedAt(9)
+    expect(await check()).toEqual([])
+    await endedAt(11)
+    expect(await check()).toEqual([`${event} ${handoffId}`])
+    const wait = (epoch: number) =>
+      store.rows('insert into audit_outbox (id, handoff_id, entry) values ($1, $2, $3)', [
+        randomUUID(),
+        handoffId,
+        JSON.stringify({ event, handoffId, epoch, attempt: 1 }),
+      ])
+    await wait(fencingToken + 1)
+    expect(await check()).toHaveLength(1)
+    await wait(fencingToken)
+    expect(await check()).toEqual([])
+    await store.rows('delete from audit_outbox')
+    recorded.set(recordId({ event, handoffId, epoch: fencingToken }), 'ab'.repeat(32))
+    expect(await check()).toEqual([])
+    recorded.clear()
+    await endedAt(8 * 24 * 60)
+    expect(await check()).toEqual([])
+  })
+
+  it('look for the quarantine of what went on, and leave what a person refused to its decision', async () => {
+    const [released, refused] = [await end('DEAD_LETTERED'), await claim(store.pool, await send())]
+    await store.rows(`update handoff set state = 'QUEUED', ended_at = null where id = $1`, [
+      released.handoffId,
+    ])
+    await store.rows('update execution set fencing_token = 2 where handoff_id = $1', [
+      released.handoffId,
+    ])
+    await store.rows(
+      `update handoff set state = 'REJECTED', reason = 'APPROVAL_REFUSED', ended_at = now() where id = $1`,
+      [refused.handoffId],
+    )
+    const recorded = new Map<string, string>()
+    const { check } = endingInvariant(store.pool, async () => recorded, 0)
+    expect(await check()).toEqual([`DEAD_LETTERED ${released.handoffId}`])
+    const { handoffId, fencingToken: epoch } = released
+    recorded.set(recordId({ event: 'DEAD_LETTERED', handoffId, epoch }), 'ab'.repeat(32))
+    expect(await check()).toEqual([])
   })
 
   it('cover the promises that the operational database can show', () => {

@@ -3,7 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPool, findRecordHashes } from '@baton/audit'
 import { createAuditClient } from '@baton/audit/client'
-import { answerApproval, createReviewer, operationInvariant } from '@baton/engine'
+import {
+  answerApproval,
+  createReviewer,
+  endingInvariant,
+  operationInvariant,
+  requestCancel,
+} from '@baton/engine'
 import { actIdOf, erasureConfirmation, erasureRequest, formatSigned, recorded } from '@baton/ledger'
 import type { Decision } from '@baton/ledger'
 import { entryOf } from '@baton/ledger/fixtures/entry'
@@ -154,6 +160,31 @@ describe('a thief with the role of senders and their signing keys', () => {
     const missing = await check()
     expect(missing).toContain(nameOf(forgotten))
     expect(missing).not.toContain(nameOf(kept))
+  })
+
+  it('does not make the end of a handoff go missing unseen', async () => {
+    const sent = () => pipeline.send('forgotten-end')
+    const [kept, forgotten] = [await sent(), await sent()]
+    for (const { handoffId } of [kept, forgotten])
+      await requestCancel(pipeline.pool, { handoffId, graceMs: 0, actor: 'ann' })
+    await pipeline.pool.query({
+      text: `delete from audit_outbox where handoff_id = $1 and entry like '%"HANDOFF_CANCELED"%'`,
+      values: [forgotten.handoffId],
+    })
+    await pipeline.start([recordingAgent('forgotten-end').agent])
+    const waiting = 'select from audit_outbox where handoff_id = any($1)'
+    const ids = [kept.handoffId, forgotten.handoffId]
+    await eventually(async () => (await pipeline.rows(waiting, [ids])).length === 0, {
+      deadlineMs: 20_000,
+      describe: 'what was not forgotten is shipped',
+    })
+    const { check } = endingInvariant(
+      pipeline.pool,
+      (recordIds) => findRecordHashes(pipeline.audit, recordIds),
+      0,
+    )
+    expect(await check()).toContain(`HANDOFF_CANCELED ${forgotten.handoffId}`)
+    expect(await check()).not.toContain(`HANDOFF_CANCELED ${kept.handoffId}`)
   })
 
   it('does not approve what they sent, whatever they sign', async () => {

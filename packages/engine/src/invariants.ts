@@ -1,8 +1,8 @@
 // The promises I1 to I12. The rules they come down to stand beside their statements, in packages/store and packages/audit.
 import { recordId } from '@baton/ledger'
 import type { AuditEvent } from '@baton/ledger'
-import { listExecutionReceipts, listToldOperations } from '@baton/store'
-import type { Pool, ToldOperation } from '@baton/store'
+import { listEndings, listExecutionReceipts, listToldOperations } from '@baton/store'
+import type { PastEnding, Pool, ToldOperation } from '@baton/store'
 
 export const PROMISES = {
   I1: 'Atomic send: task, checkpoint, handoff and outbox row commit together or not at all',
@@ -78,3 +78,32 @@ const idOfOperation = ({ event, handoffId, actId, epoch }: ToldOperation): strin
     epoch,
     act: { id: actId, actor: '' },
   })
+
+/**
+ * I10 across both databases: how a handoff ended is in the log once nothing of it waits to be shipped. Who may deliver may also forget
+ * what waits, and the next look at the handoff itself shows it. What ended so recently that it may be on its way is left out.
+ */
+export function endingInvariant(
+  pool: Pool,
+  findRecordHashes: FindRecordHashes,
+  settledMs = SETTLED_MS,
+): Invariant {
+  return {
+    promise: 'I10',
+    rule: 'how each of the newest 5,000 handoffs of the last week ended is in the log',
+    async check() {
+      const endings = await listEndings(pool, { settledMs, limit: ENDINGS_MAX })
+      const hashes = await findRecordHashes(endings.map(idOfEnding))
+      return endings
+        .filter((one) => !hashes.has(idOfEnding(one)))
+        .slice(0, MISSING_MAX)
+        .map(({ event, handoffId }) => `${event} ${handoffId}`)
+    },
+  }
+}
+
+const SETTLED_MS = 600_000
+const ENDINGS_MAX = 5_000
+
+const idOfEnding = ({ event, handoffId, epoch }: PastEnding): string =>
+  recordId({ event: event as AuditEvent, handoffId, epoch })

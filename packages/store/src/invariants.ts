@@ -258,3 +258,47 @@ export function listExecutionReceipts(
     .limit(limit)
   return run(db, 'list_execution_receipts', written)
 }
+
+/** How a handoff ended, as its record is known by. */
+export interface PastEnding {
+  readonly handoffId: string
+  readonly event: string
+  /** The fencing token, as the log calls it. */
+  readonly epoch: number
+}
+
+interface EndingsPage {
+  /** Only what ended so long ago; it need not be on its way to the log any more. */
+  readonly settledMs: number
+  readonly limit: number
+}
+
+// An execution keeps the token that it ended with until the handoff is claimed again, and a dead letter the one that it was quarantined
+// with. What a person refused is noted with the decision: its record has an id of its own.
+const ENDINGS = `
+with past as (
+  select h.id, coalesce(e.fencing_token, 0) as epoch, h.ended_at as at,
+    case when h.state in ('COMPLETED', 'PARTIAL') then 'EXECUTION_COMPLETED'
+      when h.state in ('EXPIRED', 'CANCELED', 'BLOCKED') then 'HANDOFF_' || h.state
+      when h.state = 'REJECTED' and h.reason = 'DECLINED' then 'EXECUTION_FAILED'
+      when h.state = 'REJECTED' then 'HANDOFF_REJECTED'
+      else h.state end as event
+  from handoff h left join execution e on e.handoff_id = h.id
+  where h.ended_at is not null and (h.state <> 'REJECTED' or h.reason is distinct from 'APPROVAL_REFUSED')
+  union all
+  select d.handoff_id, d.fencing_token, d.created_at, 'DEAD_LETTERED'
+  from dead_letter d join handoff h on h.id = d.handoff_id where h.state <> 'DEAD_LETTERED' and d.fencing_token is not null
+), newest as (
+  select * from past
+  where at > now() - interval '7 days' and at < now() - $1::double precision * interval '1 millisecond'
+  order by at desc limit $2
+)
+select id as "handoffId", event, epoch from newest n
+where not exists (select from audit_outbox o where o.handoff_id = n.id
+  and strpos(o.entry, '"event":"' || n.event || '"') > 0 and strpos(o.entry, '"epoch":' || n.epoch || ',') > 0)`
+
+/** The newest endings of a week of which no record waits to be shipped: all of them must be in the log. */
+export const listEndings = (
+  db: Database,
+  { settledMs, limit }: EndingsPage,
+): Promise<PastEnding[]> => run<PastEnding>(db, 'list_endings', ENDINGS, [settledMs, limit])

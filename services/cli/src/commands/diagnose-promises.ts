@@ -10,7 +10,7 @@ import {
 import type { VerifyReport } from '@baton/audit'
 import { FINDING_RULES, verdictOf } from '@baton/ledger'
 import type { People } from '@baton/ledger'
-import { operationInvariant, receiptInvariant } from '@baton/engine'
+import { endingInvariant, operationInvariant, receiptInvariant } from '@baton/engine'
 import {
   findUnreflected,
   listPriorityClasses,
@@ -52,6 +52,7 @@ export async function diagnosePromises(
     ...auditInvariants(audit.pool),
     receiptInvariant(pool, hashesOf),
     operationInvariant(pool, hashesOf),
+    endingInvariant(pool, hashesOf),
   ]
   const diagnoses: Diagnosis[] = []
   for (const { promise, rule, check } of rules) {
