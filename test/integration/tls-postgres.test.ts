@@ -1,7 +1,18 @@
 // Postgres over TLS, in real handshakes: to whom, by which authority, with which certificate, and replaced under load.
-import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import {
+  copyFile,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isLoopback } from '@baton/runtime'
+import { createLogger, isLoopback } from '@baton/runtime'
 import { createPool } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { createTestAuthority, eventually, startOwnPostgres } from '@baton/testkit'
@@ -12,19 +23,23 @@ const DAY_MS = 86_400_000
 const authority = await createTestAuthority()
 const stranger = await createTestAuthority()
 let postgres: OwnPostgres
+let served: TestTlsFiles
+const said: Record<string, unknown>[] = []
 let admin: Pool
 let own: TestTlsFiles
 const pools: Pool[] = []
 let stopped = false
 
 beforeAll(async () => {
-  const server = await authority.files('postgres', { hosts: ['127.0.0.1'] })
+  served = await authority.files('postgres', { hosts: ['127.0.0.1'] })
+  const write = (line: string) => void said.push(JSON.parse(line))
   postgres = await startOwnPostgres({
     tls: {
-      certificateFile: server.BATON_TLS_CERT_FILE,
-      keyFile: server.BATON_TLS_KEY_FILE,
-      authorityFile: server.BATON_TLS_CA_FILE,
+      certificateFile: served.BATON_TLS_CERT_FILE,
+      keyFile: served.BATON_TLS_KEY_FILE,
+      authorityFile: served.BATON_TLS_CA_FILE,
     },
+    logger: createLogger({ service: 'test', destination: { write } }),
   })
   admin = createPool({ url: postgres.superuserUrl, applicationName: 'admin', connectionsMax: 1 })
   await admin.query({ text: `create role service login password 'p'` })
@@ -86,7 +101,7 @@ async function refusal(url: string): Promise<string> {
   return error === undefined ? 'let in' : `${error.code ?? ''} ${error.message}`
 }
 
-/** The server takes another certificate without a restart, as after a renewal. */
+/** The server is made to take another certificate, also one that a renewal would not be. */
 async function serveWith(files: TestTlsFiles): Promise<void> {
   // Into the files that are there, which belong to the server's account.
   const put = async (path: string, name: string) =>
@@ -149,6 +164,70 @@ describe('a connection', () => {
     })
     expect(await shownBy(urlOf(filesOf(own)))).toMatchObject({ ssl: true })
   })
+})
+
+describe('the files of the embedded server', () => {
+  it('are taken when they are renewed, and what cannot be used leaves it as it is', async () => {
+    const next = await createTestAuthority()
+    const by = authority.certificate + next.certificate
+    const renewed = await next.certify('postgres', { hosts: ['127.0.0.1'] })
+    const toNext = urlOf({
+      ...filesOf(own),
+      sslrootcert: (await next.files('x')).BATON_TLS_CA_FILE,
+    })
+    expect(await refusal(toNext)).toMatch(/UNABLE_TO_VERIFY|SELF_SIGNED/)
+
+    await writeFile(served.BATON_TLS_CA_FILE, by)
+    await writeFile(served.BATON_TLS_KEY_FILE, renewed.key)
+    await writeFile(served.BATON_TLS_CERT_FILE, renewed.certificate.slice(0, 200))
+    const told = () => said.find(({ event }) => event === 'server.files_refused')
+    await eventually(() => told() !== undefined, {
+      deadlineMs: 10_000,
+      describe: 'half a certificate is told of',
+    })
+    expect(told()).toMatchObject({ server: 'Postgres', code: 'BATON_TLS_INVALID' })
+    expect(await refusal(urlOf(filesOf(own)))).toBe('let in')
+
+    await writeFile(served.BATON_TLS_CERT_FILE, renewed.certificate)
+    await eventually(async () => (await refusal(toNext)) === 'let in', {
+      deadlineMs: 10_000,
+      describe: 'the server shows its renewed certificate',
+    })
+    const modes = await Promise.all(
+      ['server.key', 'server.crt', 'ca.crt'].map((name) => stat(join(postgres.home, 'tls', name))),
+    )
+    const { uid } = await stat(postgres.home)
+    for (const { mode, uid: owner } of modes) expect([mode & 0o777, owner]).toEqual([0o600, uid])
+    expect(await readdir(join(postgres.home, 'tls'))).toHaveLength(4)
+    // As the tests behind this one find it.
+    await authority.files('postgres', { hosts: ['127.0.0.1'] })
+    await eventually(async () => (await refusal(urlOf(filesOf(own)))) === 'let in', {
+      deadlineMs: 10_000,
+      describe: 'the server shows the certificate of before',
+    })
+    await next[Symbol.asyncDispose]()
+  })
+
+  it.runIf(process.getuid?.() === 0)(
+    'are never written elsewhere, whatever who runs as its account puts in their place',
+    async () => {
+      const folder = join(postgres.home, 'tls')
+      const elsewhere = await mkdtemp(join(tmpdir(), 'baton-elsewhere-'))
+      await rename(folder, `${folder}.aside`)
+      await symlink(elsewhere, folder)
+      said.length = 0
+      await authority.files('postgres', { hosts: ['127.0.0.1'] })
+      await eventually(() => said.some(({ event }) => event === 'server.files_refused'), {
+        deadlineMs: 10_000,
+        describe: 'the link is told of',
+      })
+      expect(await readdir(elsewhere)).toEqual([])
+      expect((await stat(elsewhere)).uid).toBe(0)
+      await rm(folder)
+      await rename(`${folder}.aside`, folder)
+      await rm(elsewhere, { recursive: true })
+    },
+  )
 })
 
 describe('files that are replaced under load', () => {

@@ -27,11 +27,16 @@ export interface OwnPostgres extends RunningPostgres {
 interface OwnOptions {
   /** With it everybody speaks TLS and shows a certificate; Postgres' superuser need not. */
   readonly tls?: ServerTls
+  /** Told what it does; what goes wrong is shown by default. */
+  readonly logger?: Parameters<typeof startPostgres>[0]['logger']
 }
 
-export async function startOwnPostgres({ tls }: OwnOptions = {}): Promise<OwnPostgres> {
+export async function startOwnPostgres({
+  tls,
+  logger = quietLogger,
+}: OwnOptions = {}): Promise<OwnPostgres> {
   const folder = ownFolder()
-  const options = { dataDir: join(folder, 'pg'), logger: quietLogger, tls }
+  const options = { dataDir: join(folder, 'pg'), logger, tls }
   let running = await startPostgres(options)
   const end = async (signal: NodeJS.Signals) => {
     const lines = await readFile(join(running.home, 'data', 'postmaster.pid'), 'utf8')
@@ -67,10 +72,12 @@ export interface OwnRedis extends RunningRedis {
   restart(): Promise<void>
 }
 
-export async function startOwnRedis({ tls }: OwnOptions = {}): Promise<OwnRedis | Unavailable> {
+export async function startOwnRedis({ tls, logger = quietLogger }: OwnOptions = {}): Promise<
+  OwnRedis | Unavailable
+> {
   const folder = ownFolder()
   const dir = join(folder, 'redis')
-  const options = { dir, cacheDir: REDIS_CACHE, fetch: true, logger: quietLogger, tls }
+  const options = { dir, cacheDir: REDIS_CACHE, fetch: true, logger, tls }
   const first = await startRedis(options)
   if ('unavailable' in first) return first
   let running: RunningRedis = first

@@ -1,7 +1,8 @@
 // Postgres refuses to run as root; under root each server runs as an account of its own that nobody else has, so that whoever is
 // superuser in one cannot read the files of another.
-import { randomInt } from 'node:crypto'
-import { chmod, chown, lchown, readdir, readFile, stat } from 'node:fs/promises'
+import { randomInt, randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
+import { chmod, chown, lchown, open, readdir, readFile, rename, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 
 const NOBODY_DEFAULT_ID = 65_534
@@ -60,6 +61,46 @@ async function freshAccount(home: string): Promise<Account | null> {
 /** Gives a path to the account; nothing to do when the server runs as we are. */
 export async function giveTo({ uid, gid }: Account, path: string): Promise<void> {
   if (uid !== undefined && gid !== undefined) await lchown(path, uid, gid)
+}
+
+/** Of the server that runs on `home`: who it belongs to. */
+export async function accountOn(home: string): Promise<Account> {
+  if (process.getuid?.() !== 0) return {}
+  const { uid, gid } = await stat(home)
+  return { uid, gid }
+}
+
+interface OwnFolder extends AsyncDisposable {
+  /** In one step, over what is there; read by the account alone. */
+  write(name: string, text: string): Promise<void>
+}
+
+/**
+ * Gives a folder to the account and opens it for writing, also while the server runs: whoever is superuser in it owns what lies
+ * around, and cannot have us write or give away anything elsewhere.
+ */
+export async function openOwn(folder: string, { uid, gid }: Account): Promise<OwnFolder> {
+  const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants
+  const opened = await open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+  const isGiven = uid !== undefined && gid !== undefined
+  if (isGiven) await opened.chown(uid, gid)
+  // Only where it is given to somebody else can it be another folder by now.
+  const path = isGiven ? `/proc/self/fd/${opened.fd}` : folder
+  return {
+    async write(name, text) {
+      const draft = `${name}.${randomUUID()}.draft`
+      const file = await open(join(path, draft), 'wx', 0o600)
+      try {
+        await file.writeFile(text)
+        await file.sync()
+        if (isGiven) await file.chown(uid, gid)
+      } finally {
+        await file.close()
+      }
+      await rename(join(path, draft), join(path, name))
+    },
+    [Symbol.asyncDispose]: () => opened.close(),
+  }
 }
 
 /** The same for a folder and all that is in it, without following links; nobody else writes there. */

@@ -1,36 +1,28 @@
 // One Postgres server on a data directory: initialise, start, recognise, stop. Loopback only, password only.
 import { execFile, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
+import { randomUUID, X509Certificate } from 'node:crypto'
 import { constants } from 'node:fs'
-import {
-  chmod,
-  copyFile,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  writeFile,
-} from 'node:fs/promises'
+import { chmod, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
 import { promisify } from 'node:util'
 import { permanent, transient } from '@baton/runtime'
 import { holderOf, isAlive } from '@baton/infra/lock'
 import type { Holder } from '@baton/infra/lock'
 import { commandLine, endProcess, settles } from '../server-process.ts'
 import type { EndStep } from '../server-process.ts'
-import type { ServerTls } from '../server-tls.ts'
+import type { ServerMaterial } from '../follow-certificates.ts'
 import type { ServerProcess } from '../shared-instance.ts'
-import { giveTo, giveTree } from './account.ts'
+import { giveTo, giveTree, openOwn } from './account.ts'
 import type { Account } from './account.ts'
 
 const run = promisify(execFile)
 /** Crash recovery of a full write-ahead log fits in this on a slow disk. */
 const START_MAX_MS = 180_000
 const PROBE_MAX_MS = 2_000
+const TAKE_MAX_MS = 10_000
 /** A paused server hears nothing else. */
 const WAKE: EndStep = { signal: 'SIGCONT', waitMs: 0 }
 /** Asked to stop at once, it kills after 5 s the children that did not: none is left to hold its memory. */
@@ -115,7 +107,7 @@ async function removeDrafts(home: string): Promise<void> {
 
 interface LaunchOptions {
   readonly port: number
-  readonly tls: ServerTls | undefined
+  readonly tls: ServerMaterial | undefined
 }
 
 /** Starts the server and waits until it accepts connections. */
@@ -123,7 +115,7 @@ export async function launch(
   paths: ServerPaths,
   { port, tls }: LaunchOptions,
 ): Promise<ServerProcess> {
-  const all = { ...SETTINGS, ...(tls === undefined ? {} : await prepareTls(paths, tls)) }
+  const all = { ...SETTINGS, ...(tls === undefined ? {} : await writeTls(paths, tls)) }
   const settings = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const log = await open(join(paths.home, 'server.log'), LOG_FLAGS, 0o600)
   const child = spawn(
@@ -143,26 +135,38 @@ host    all postgres 127.0.0.1/32 scram-sha-256
 hostssl all all      127.0.0.1/32 scram-sha-256 clientcert=verify-ca
 `
 
-/** Copies of the files for the server's account, which may reach no other place; answers the settings that name them. */
-async function prepareTls({ home, account }: ServerPaths, tls: ServerTls) {
+/** Copies for the server's account, which may reach no other place; answers the settings that name them. */
+async function writeTls(
+  { home, account }: Pick<ServerPaths, 'home' | 'account'>,
+  material: ServerMaterial,
+) {
   const folder = join(home, 'tls')
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  await giveTo(account, folder)
-  const own = async (name: string, write: (path: string) => Promise<void>): Promise<string> => {
-    const path = join(folder, name)
-    await rm(path, { force: true })
-    await write(path)
-    await chmod(path, 0o600)
-    await giveTo(account, path)
-    return path
+  await using opened = await openOwn(folder, account)
+  const own = async (name: string, text: string): Promise<string> => {
+    await opened.write(name, text)
+    return join(folder, name)
   }
   return {
     ssl: 'on',
-    ssl_cert_file: await own('server.crt', (path) => copyFile(tls.certificateFile, path)),
-    ssl_key_file: await own('server.key', (path) => copyFile(tls.keyFile, path)),
-    ssl_ca_file: await own('ca.crt', (path) => copyFile(tls.authorityFile, path)),
-    hba_file: await own('pg_hba.conf', (path) => writeFile(path, ACCESS)),
+    ssl_cert_file: await own('server.crt', material.certificate),
+    ssl_key_file: await own('server.key', material.key),
+    ssl_ca_file: await own('ca.crt', material.authorities.join('')),
+    hba_file: await own('pg_hba.conf', ACCESS),
   }
+}
+
+/** Has a running server take another certificate for new connections, as pg_reload_conf() does. Throws BATON_TLS_NOT_TAKEN. */
+export async function takeTls(
+  paths: Pick<ServerPaths, 'home' | 'account'>,
+  server: ServerProcess,
+  material: ServerMaterial,
+): Promise<void> {
+  await writeTls(paths, material)
+  if (isAlive(server)) process.kill(server.pid, 'SIGHUP')
+  const { raw } = new X509Certificate(material.certificate)
+  const isShown = async () => (await shownOn(server.port, material))?.equals(raw) === true
+  if (!(await settles(isShown, TAKE_MAX_MS))) throw notTaken(paths.home)
 }
 
 async function started(child: ChildProcess, paths: ServerPaths): Promise<void> {
@@ -213,6 +217,31 @@ export async function spokenOn(port: number): Promise<Spoken | null> {
   })
 }
 
+/** The certificate that the server shows to new connections; null where none is shown within two seconds. */
+async function shownOn(port: number, { certificate, key }: ServerMaterial): Promise<Buffer | null> {
+  return await new Promise((resolve) => {
+    const plain = connect({ host: '127.0.0.1', port }, () => plain.write(SSL_REQUEST))
+    const finish = (shown: Buffer | null) => {
+      plain.destroy()
+      resolve(shown)
+    }
+    plain.setTimeout(PROBE_MAX_MS, () => finish(null))
+    plain.once('error', () => finish(null))
+    plain.once('close', () => finish(null))
+    plain.once('data', () => {
+      // What it shows is compared, and nothing is said to it.
+      const secure = connectTls({
+        socket: plain,
+        cert: certificate,
+        key,
+        rejectUnauthorized: false,
+      })
+      secure.once('error', () => finish(null))
+      secure.once('secureConnect', () => finish(secure.getPeerCertificate().raw))
+    })
+  })
+}
+
 /** Fast shutdown: open transactions roll back, everything committed is on disk. */
 export async function stopServer(server: Holder): Promise<void> {
   await endProcess(server, [WAKE, { signal: 'SIGINT', waitMs: 60_000 }, ...AT_ONCE])
@@ -236,6 +265,11 @@ async function pidFile(home: string): Promise<readonly string[]> {
   const text = await readFile(join(home, 'data', 'postmaster.pid'), 'utf8').catch(() => '')
   return text.split('\n')
 }
+
+const notTaken = (home: string) =>
+  transient('BATON_TLS_NOT_TAKEN', 'Postgres does not show the certificate that it was given', {
+    fix: `Read ${join(home, 'server.log')}: it says why Postgres could not load it.`,
+  })
 
 const uidOf = ({ uid }: Account): Account => (uid === undefined ? {} : { uid })
 

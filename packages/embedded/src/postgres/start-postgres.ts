@@ -8,9 +8,11 @@ import { readSecret, writeNewSecret } from '../secret-files.ts'
 import { freePort } from '../ports.ts'
 import { discardInstance, joinInstance } from '../shared-instance.ts'
 import type { Engine, ServerProcess } from '../shared-instance.ts'
+import { followCertificates, noteTaken, readServerTls } from '../follow-certificates.ts'
+import type { ServerMaterial } from '../follow-certificates.ts'
 import { otherSpoken } from '../server-tls.ts'
 import type { ServerTls } from '../server-tls.ts'
-import { commonAccount, ownAccount } from './account.ts'
+import { accountOn, commonAccount, ownAccount } from './account.ts'
 import type { Account } from './account.ts'
 import { runnableBinaries } from './binaries.ts'
 import { outsideHomes, serverHome } from './home.ts'
@@ -22,6 +24,7 @@ import {
   runningServer,
   spokenOn,
   stopServer,
+  takeTls,
 } from './server.ts'
 import type { ServerPaths } from './server.ts'
 import { clearStaleLock } from './stale-lock.ts'
@@ -78,15 +81,34 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
     await membership.leave()
     throw otherSpoken(TITLE, wanted)
   }
+  const unfollow = await follow({ ...options, dataDir }, membership.details)
   options.logger.info({ event: 'postgres.ready', port, home, source: membership.source })
   return {
     port,
     home,
     superuserUrl: `postgres://postgres:${password}@127.0.0.1:${port}/postgres${options.tls === undefined ? '' : '?sslmode=verify-full'}`,
     source: membership.source,
-    stop: () => membership.leave(),
+    async stop() {
+      await unfollow()
+      await membership.leave()
+    },
   }
 }
+
+/** The server takes renewed files for as long as somebody uses it. */
+async function follow({ tls, dataDir, logger }: PostgresOptions, server: ServerDetails) {
+  if (tls === undefined) return async () => undefined
+  const { home } = server
+  return followCertificates({
+    title: TITLE,
+    files: tls,
+    takenPath: takenPathOf(dataDir),
+    take: async (material) => takeTls({ home, account: await accountOn(home) }, server, material),
+    logger,
+  })
+}
+
+const takenPathOf = (dataDir: string): string => `${dataDir}.tls`
 
 /** Stops and deletes a temporary Postgres whose command was killed; one in use stays as it is. */
 export async function discardPostgres(dataDir: string): Promise<void> {
@@ -138,7 +160,12 @@ async function startServer(
   const paths = { home, account, common, bin: await runnableBinaries(common) }
   await prepareData(paths, secretPath, options)
   const preferred = options.port ?? previous?.port
-  return { home, ...(await launchOnFreePort(paths, { preferred, tls: options.tls })) }
+  const takenPath = takenPathOf(options.dataDir)
+  await rm(takenPath, { force: true })
+  const tls = options.tls && readServerTls(options.tls)
+  const server = await launchOnFreePort(paths, { preferred, tls })
+  if (tls !== undefined) await noteTaken(takenPath, tls)
+  return { home, ...server }
 }
 
 async function homeOf(
@@ -179,7 +206,7 @@ async function launchOnFreePort(
   {
     preferred,
     tls,
-  }: { readonly preferred: number | undefined; readonly tls: ServerTls | undefined },
+  }: { readonly preferred: number | undefined; readonly tls: ServerMaterial | undefined },
 ) {
   return pRetry(
     async (attempt) =>

@@ -1,9 +1,11 @@
 // One Redis on a folder: started with durable, bounded settings; spoken to just enough to know that it is ours.
 import { spawn } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
 import { open, readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
 import { transient } from '@baton/runtime'
 import { holderOf, isAlive } from '@baton/infra/lock'
 import type { Holder } from '@baton/infra/lock'
@@ -82,36 +84,61 @@ const isOn = (dir: string, port: number, command: string): boolean =>
   (command.includes(settingsPath(dir)) || new RegExp(`:${port}\\b`).test(command))
 
 /** True when a Redis on the port accepts the password within two seconds. */
-export async function answers({ port, password, tls }: RedisAddress): Promise<boolean> {
-  const material = tls && (await readTls(tls))
+export const answers = async (address: RedisAddress): Promise<boolean> =>
+  (await ask(address, 'PING')) === '+PONG'
+
+/** Has a running server take what stands in its files by now, for new connections. Throws BATON_TLS_NOT_TAKEN. */
+export async function takeTls(address: RedisAddress, files: ServerTls): Promise<void> {
+  // It reads its key and its authorities again as well.
+  const answer = await ask(address, `CONFIG SET tls-cert-file "${files.certificateFile}"`)
+  if (answer !== '+OK') throw notTaken(answer)
+}
+
+/** The first line that it answers to a command; null where it answers none, or accepts no password, within two seconds. */
+async function ask({ port, password, tls }: RedisAddress, command: string): Promise<string | null> {
+  const material = tls && (await readMaterial(tls))
   return await new Promise((resolve) => {
     let heard = ''
     const address = { host: '127.0.0.1', port }
     const socket =
-      material === undefined ? connect(address) : connectTls({ ...address, ...material })
-    socket.once(material === undefined ? 'connect' : 'secureConnect', () =>
-      socket.write(`AUTH ${password}\r\nPING\r\n`),
-    )
-    const finish = (answer: boolean) => {
+      material === undefined
+        ? connect(address)
+        : connectTls({ ...address, ...material, rejectUnauthorized: false })
+    const finish = (answer: string | null) => {
       socket.destroy()
       resolve(answer)
     }
-    socket.setTimeout(PROBE_MAX_MS, () => finish(false))
-    socket.once('error', () => finish(false))
-    socket.once('close', () => finish(false))
+    socket.once(material === undefined ? 'connect' : 'secureConnect', () => {
+      if (material !== undefined && !isOwn(socket as TLSSocket, material.ca)) return finish(null)
+      socket.write(`AUTH ${password}\r\n${command}\r\n`)
+    })
+    socket.setTimeout(PROBE_MAX_MS, () => finish(null))
+    socket.once('error', () => finish(null))
+    socket.once('close', () => finish(null))
     socket.on('data', (bytes) => {
       heard += bytes.toString('latin1')
-      if (heard.includes('+PONG')) finish(true)
-      else if (heard.includes('-')) finish(false)
+      const [accepted = '', answer, rest] = heard.split('\r\n')
+      if (accepted.startsWith('-')) finish(null)
+      else if (answer !== undefined && rest !== undefined) finish(answer)
     })
   })
 }
 
-/** Whoever asks whether it answers shows the server's own certificate, which is of the same authority. */
-async function readTls({ certificateFile, keyFile, authorityFile }: ServerTls) {
-  const [cert, key, ca] = await Promise.all(
-    [certificateFile, keyFile, authorityFile].map((path) => readFile(path)),
-  )
+/** Also one that has ended, if an authority of ours has signed it: the server is told to take another one then. */
+function isOwn(socket: TLSSocket, authorities: string): boolean {
+  if (socket.authorized) return true
+  const shown = socket.getPeerX509Certificate()
+  const believed = authorities.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? []
+  return believed.some((one) => shown?.verify(new X509Certificate(one).publicKey) === true)
+}
+
+/** Whoever asks it something shows the server's own certificate, which is of the same authority. */
+async function readMaterial({ certificateFile, keyFile, authorityFile }: ServerTls) {
+  const [cert, key, ca] = await Promise.all([
+    readFile(certificateFile, 'utf8'),
+    readFile(keyFile, 'utf8'),
+    readFile(authorityFile, 'utf8'),
+  ])
   return { cert, key, ca }
 }
 
@@ -160,3 +187,10 @@ async function startFailed(dir: string) {
     { fix: `Mend what ${join(dir, 'server.log')} names, or run with --no-redis.` },
   )
 }
+
+const notTaken = (answer: string | null) =>
+  transient(
+    'BATON_TLS_NOT_TAKEN',
+    `Redis did not load the certificate that it was given: ${answer ?? 'no answer'}`,
+    { fix: 'Put certificate, key and authority that belong together into its files.' },
+  )

@@ -9,11 +9,12 @@ import { readSecret, writeNewSecret } from '../secret-files.ts'
 import { freePort } from '../ports.ts'
 import { discardInstance, joinInstance } from '../shared-instance.ts'
 import type { Engine, ServerProcess } from '../shared-instance.ts'
+import { followCertificates, noteTaken, readServerTls } from '../follow-certificates.ts'
 import { otherSpoken } from '../server-tls.ts'
 import type { ServerTls } from '../server-tls.ts'
 import { unpackedServer, unpackFromDistribution } from './packages.ts'
 import type { ServerBinary } from './packages.ts'
-import { answers, launchRedis, runningRedis, stopRedis } from './server.ts'
+import { answers, launchRedis, runningRedis, stopRedis, takeTls } from './server.ts'
 import type { RedisAddress } from './server.ts'
 
 const run = promisify(execFile)
@@ -88,14 +89,33 @@ export async function startRedis(options: RedisOptions): Promise<RunningRedis | 
     await membership.leave()
     throw otherSpoken(TITLE, options.tls === undefined ? 'plain text' : 'TLS')
   }
+  const unfollow = await follow({ ...options, dir }, membership.details)
   options.logger.info({ event: 'redis.ready', port, source, joined: membership.source })
   return {
     url: `${tls === undefined ? 'redis' : 'rediss'}://:${password}@127.0.0.1:${port}`,
     source,
     pid,
-    stop: () => membership.leave(),
+    async stop() {
+      await unfollow()
+      await membership.leave()
+    },
   }
 }
+
+/** The server takes renewed files for as long as somebody uses it. */
+async function follow({ dir, logger }: RedisOptions, server: RedisDetails) {
+  const { tls } = server
+  if (tls === undefined) return async () => undefined
+  return followCertificates({
+    title: TITLE,
+    files: tls,
+    takenPath: takenPathOf(dir),
+    take: () => takeTls(server, tls),
+    logger,
+  })
+}
+
+const takenPathOf = (dir: string): string => `${dir}.tls`
 
 const FETCH_AGAIN_MS = 24 * 3_600_000
 const FETCH_MAX_MS = 25_000
@@ -179,7 +199,11 @@ async function startServer(
 ): Promise<RedisDetails> {
   await mkdir(dir, { recursive: true, mode: 0o700 })
   const address = { port: await freePort(previous?.port), password: await passwordOf(dir), tls }
-  return { ...address, source: found.source, ...(await launchRedis(found, dir, address)) }
+  await rm(takenPathOf(dir), { force: true })
+  const material = tls && readServerTls(tls)
+  const server = await launchRedis(found, dir, address)
+  if (material !== undefined) await noteTaken(takenPathOf(dir), material)
+  return { ...address, source: found.source, ...server }
 }
 
 async function passwordOf(dir: string): Promise<string> {
