@@ -9,8 +9,9 @@ import { promisify } from 'node:util'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readColdWatch, readFirstColdFaults, sealerKey } from '@baton/audit'
-import { formatVerifierKey } from '@baton/ledger'
+import { createBatchSigner, formatVerifierKey } from '@baton/ledger'
 import { eventually } from '@baton/testkit'
+import { privateKey } from './audit-seals-fixture.ts'
 import { createTiers } from './audit-tiers-fixture.ts'
 import type { Tiers } from './audit-tiers-fixture.ts'
 
@@ -57,11 +58,12 @@ async function archive(full: number): Promise<string> {
   return archiver.output()
 }
 
-const vkeyOf = (origin: string): string => formatVerifierKey(sealerKey(origin, tiers.sealKey))
+const vkeyOf = (origin: string, key = tiers.sealKey): string =>
+  formatVerifierKey(sealerKey(origin, key))
 
-async function readFolder(): Promise<string> {
+async function readFolder(key = tiers.sealKey): Promise<string> {
   const program = join(FOLDER, 'read_cold.py')
-  const args = [program, tiers.folder, vkeyOf(SEALS), vkeyOf(CHAIN)]
+  const args = [program, tiers.folder, vkeyOf(SEALS, key), vkeyOf(CHAIN, key)]
   return (await run('python3', args)).stdout
 }
 
@@ -159,6 +161,43 @@ describe('a store that was archived before there were heads and standard names',
       }
       expect(await readFolder()).toMatch(new RegExp(`\n${CHAIN} 900\n`))
       expect((await tiers.verify()).findings).toEqual([])
+    },
+  )
+})
+
+describe('a store that is archived while the key of the seals is changed', () => {
+  const next = privateKey()
+  const nextKey = createBatchSigner(next).publicKey
+
+  test('has heads by both keys, and raises no alarm with whoever trusts the first one', async () => {
+    const archiver = await tiers.startArchiver()
+    await tiers.sealer.stop()
+    await tiers.append(0, 3)
+    await tiers.sealing.startSealer({
+      BATON_SEAL_SIGNING_KEY: `${next},${tiers.sealing.sealKey}`,
+    })
+    await tiers.append(0, 5)
+    await tiers.sealing.sealed()
+    const passes = async () => (await readColdWatch(tiers.fixture.reader))?.lastPass?.endedAt
+    const before = await passes()
+    await eventually(async () => (await passes()) !== before, {
+      deadlineMs: 20_000,
+      describe: () => archiver.output(),
+    })
+    expect((await tiers.verify()).findings).toEqual([])
+    expect(await archiver.stop()).toBe(0)
+    expect(archiver.output()).not.toMatch(/tamper|archive.failed/)
+    expect((await readFirstColdFaults(tiers.fixture.reader)).faults).toEqual([])
+    const report = await tiers.verify()
+    expect(report.findings).toEqual([])
+    expect(report.seals?.handovers).toHaveLength(1)
+  })
+
+  test.skipIf(!hasPython)(
+    `is verified by Python with the new key alone${hasPython ? '' : ' (needs python3)'}`,
+    async () => {
+      expect(await readFolder(nextKey)).toMatch(new RegExp(`\n${CHAIN} 908\n`))
+      await expect(readFolder()).rejects.toThrow(/Error/)
     },
   )
 })

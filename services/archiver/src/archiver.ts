@@ -136,7 +136,7 @@ interface OneLog extends ArchiverOptions {
 
 async function archiveOne(one: OneLog): Promise<readonly Finding[]> {
   const { pool, store, metrics, archives, proven, target, withTail, isStopped } = one
-  const { log, origin, position, sealKeys } = target
+  const { log, origin, position, signers } = target
   const archive = archives.get(log) ?? (await openLogArchive({ store, origin, ...position }))
   archives.set(log, archive)
   // What it appends is compared by the next round.
@@ -156,7 +156,7 @@ async function archiveOne(one: OneLog): Promise<readonly Finding[]> {
   })
   if (findings.length > 0) return findings
   proven.set(log, before)
-  return archive.tail === target.size ? publishHead({ store, origin, sealKeys }, target) : []
+  return archive.tail === target.size ? publishHead({ store, origin, signers }, target) : []
 }
 
 const DAY_MS = 86_400_000

@@ -7,7 +7,8 @@ import { readHeads } from '../append/heads.ts'
 import { inSnapshot } from '../database.ts'
 import type { Pool, Snapshot } from '../database.ts'
 import { openChainCheckpoints, openCheckpoint } from '../read/assurance.ts'
-import { readSealKeys } from '../seals/read-seal-keys.ts'
+import { readSealKeys, sealLogKeys } from '../seals/read-seal-keys.ts'
+import type { SealLogKeys } from '../seals/read-seal-keys.ts'
 import { readLastSeal, readWitnessed } from '../seals/seals.ts'
 import { markArchived, positionOf, readArchivePositions, SEAL_LOG } from './archive-positions.ts'
 import type { ArchivePosition } from './archive-positions.ts'
@@ -17,8 +18,8 @@ import { readBundles, readEntries } from './read-bundles.ts'
 import type { ArchivedLog } from './read-bundles.ts'
 
 export interface ArchiveTarget extends ArchivedLog, SignedNote {
-  /** Whose heads of the log count. */
-  readonly sealKeys: SealKeys
+  /** Whose heads of the log count, as of now. */
+  readonly signers: () => Promise<SealLogKeys>
   readonly position: ArchivePosition
 }
 
@@ -27,9 +28,15 @@ export const readArchiveTargets = (
   pool: Pool,
   publicKey: KeyObject,
 ): Promise<readonly ArchiveTarget[]> =>
-  inSnapshot(pool, async (db) => targetsUnder(db, await readSealKeys(db, publicKey)))
+  inSnapshot(pool, async (db) =>
+    targetsUnder(db, await readSealKeys(db, publicKey), sealLogKeys(pool, publicKey)),
+  )
 
-async function targetsUnder(db: Snapshot, sealKeys: SealKeys): Promise<readonly ArchiveTarget[]> {
+async function targetsUnder(
+  db: Snapshot,
+  sealKeys: SealKeys,
+  signers: ArchiveTarget['signers'],
+): Promise<readonly ArchiveTarget[]> {
   const heads = await readHeads(db)
   const positions = await readArchivePositions(db)
   const checkpoints = await openChainCheckpoints(db, heads, sealKeys)
@@ -44,7 +51,7 @@ async function targetsUnder(db: Snapshot, sealKeys: SealKeys): Promise<readonly 
     ({ log, origin, head }) =>
       head === undefined
         ? []
-        : [{ ...head, log, origin, sealKeys, position: positionOf(positions, log) }],
+        : [{ ...head, log, origin, signers, position: positionOf(positions, log) }],
   )
 }
 

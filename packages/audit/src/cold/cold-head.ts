@@ -7,9 +7,10 @@ import {
   LedgerError,
   nodesOfRange,
 } from '@baton/ledger'
-import type { Checkpoint, Finding, FindingRule, SealKeys } from '@baton/ledger'
+import type { Checkpoint, Finding, FindingRule } from '@baton/ledger'
 import { crashPoint } from '@baton/runtime'
 import { openCheckpoint } from '../read/assurance.ts'
+import type { SealLogKeys } from '../seals/read-seal-keys.ts'
 import type { ColdLog } from './cold-log.ts'
 import type { ColdStore } from './cold-store.ts'
 import { checkpointName } from './objects.ts'
@@ -22,7 +23,8 @@ export interface SignedNote extends Pick<Checkpoint, 'size' | 'root'> {
 interface HeadOf {
   readonly store: ColdStore
   readonly origin: string
-  readonly sealKeys: SealKeys
+  /** Whose heads of the log count, as of now: asked once a head was read, which may be newer than anything known before. */
+  readonly signers: () => Promise<Pick<SealLogKeys, 'keys'>>
 }
 
 /**
@@ -83,11 +85,11 @@ async function rootAt(log: ColdLog, size: number): Promise<Uint8Array | undefine
 
 const HEAD_BYTES_MAX = 65_536
 
-async function readHead({ store, origin, sealKeys }: HeadOf) {
+async function readHead({ store, origin, signers }: HeadOf) {
   const bytes = await store.get(checkpointName(origin), HEAD_BYTES_MAX)
   if (bytes === undefined) return undefined
   const note = bytes === null ? undefined : decodeUtf8(bytes)
-  const head = note === undefined ? undefined : openCheckpoint(note, origin, sealKeys)
+  const head = note === undefined ? undefined : openCheckpoint(note, origin, (await signers()).keys)
   return note === undefined || head === undefined ? ('wrong' as const) : { ...head, note }
 }
 

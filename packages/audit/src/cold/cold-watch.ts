@@ -17,7 +17,7 @@ import {
   storeColdWatch,
 } from './cold-faults.ts'
 import type { ColdFault, ColdPass, ColdWatchPosition } from './cold-faults.ts'
-import { readSealKeys } from '../seals/read-seal-keys.ts'
+import { sealLogKeys } from '../seals/read-seal-keys.ts'
 import { checkHead } from './cold-head.ts'
 import { createColdLog } from './cold-log.ts'
 import type { ColdStore } from './cold-store.ts'
@@ -155,10 +155,10 @@ async function check(
     const ofTail = await inSnapshot(pool, (db) => checkTail({ ...copy, db }, tail))
     if (ofTail.length > 0) return ofTail
     const { origin } = copy.cold
-    const sealKeys = await inSnapshot(pool, (db) => readSealKeys(db, options.sealKey))
+    const signers = sealLogKeys(pool, options.sealKey)
     // As it is now: what this log remembers may be older than the head.
     return checkHead(
-      { store: options.store, origin, sealKeys },
+      { store: options.store, origin, signers },
       createColdLog(options.store, origin),
       Math.max(size, tail),
     )

@@ -58,7 +58,7 @@ interface OneLog extends Omit<MendOptions, 'sealKey'> {
 
 /** As an archiver that had got no further than where the database begins: what stands there already must be the same. */
 async function mendLog({ pool, store, target }: OneLog): Promise<readonly Finding[]> {
-  const { origin, position, sealKeys } = target
+  const { origin, position, signers } = target
   const size = Math.ceil(position.hotFrom / TILE_WIDTH) * TILE_WIDTH
   try {
     const archive = await openLogArchive({ store, origin, size })
@@ -72,7 +72,7 @@ async function mendLog({ pool, store, target }: OneLog): Promise<readonly Findin
       isStopped: () => false,
     })
     if (findings.length > 0 || archive.tail !== target.size) return findings
-    return await publishHead({ store, origin, sealKeys }, target)
+    return await publishHead({ store, origin, signers }, target)
   } catch (error) {
     if (!(error instanceof LedgerError)) throw error
     return [{ origin, seq: null, rule: 'TILE_MISSING', message: error.message }]

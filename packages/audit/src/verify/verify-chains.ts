@@ -1,7 +1,7 @@
 // Verifies every chain from its stored bytes, in one snapshot and in bounded pages.
 import type { KeyObject } from 'node:crypto'
 import { createChainVerifier, NOBODY, readKeyRotation, sealLogOrigin } from '@baton/ledger'
-import type { Finding, FindingRule, People, SealKeys } from '@baton/ledger'
+import type { Finding, FindingRule, People } from '@baton/ledger'
 import { BatonError } from '@baton/runtime'
 import { positionOf, readArchivePositions, SEAL_LOG } from '../cold/archive-positions.ts'
 import { beginningOf } from '../cold/chain-beginning.ts'
@@ -26,6 +26,7 @@ import type { DefinitionReport } from './definitions.ts'
 import type { SchemaName } from './describe-schema.ts'
 import { scanTiers } from './scan-chain.ts'
 import type { ScannedRecord } from './scan-chain.ts'
+import { sealLogKeys } from '../seals/read-seal-keys.ts'
 import { createSealedRoots } from './sealed-roots.ts'
 import type { SealTarget } from './sealed-roots.ts'
 import { askOutside } from './ask-outside.ts'
@@ -107,7 +108,6 @@ async function verifyIn(
     await verifyChain(db, head, {
       ...options,
       found,
-      sealKeys: seals?.keys,
       targets,
       erasures,
       state,
@@ -197,8 +197,7 @@ function unknownChains(heads: readonly ChainHead[], seals: VerifiedSeals | undef
 }
 
 /** What it takes to compare copies: the store, and whose heads in it count. */
-interface Compared extends Pick<VerifyOptions, 'cold'> {
-  readonly sealKeys: SealKeys | undefined
+interface Compared extends Pick<VerifyOptions, 'cold' | 'pool' | 'seals'> {
   readonly found: Findings
 }
 
@@ -272,7 +271,7 @@ function noteRotation({ reading }: ScannedRecord, found: Findings): void {
   if (rotation !== undefined) found.rotation(rotation)
 }
 
-interface SealCopies extends Omit<Compared, 'sealKeys'> {
+interface SealCopies extends Compared {
   readonly heads: readonly ChainHead[]
 }
 
@@ -283,8 +282,8 @@ async function compareSealCopies(
 ): Promise<void> {
   if (seals === undefined) return
   const origin = sealLogOrigin(heads[0]?.origin ?? '')
-  const { archivedRoot: root, keys: sealKeys } = seals
-  await compareCopies(snapshot, { log: SEAL_LOG, origin, root }, { ...options, sealKeys })
+  const { archivedRoot: root } = seals
+  await compareCopies(snapshot, { log: SEAL_LOG, origin, root }, options)
 }
 
 interface ComparedLog {
@@ -298,7 +297,7 @@ async function compareCopies(
   { log, origin, root }: ComparedLog,
   options: Compared,
 ): Promise<void> {
-  const { cold: store, sealKeys, found } = options
+  const { cold: store, pool, seals, found } = options
   if (store === undefined) return
   const position = positionOf(await readArchivePositions(snapshot), log)
   const { bundles, findings } = await verifyCopies(snapshot, {
@@ -306,7 +305,8 @@ async function compareCopies(
     origin,
     position,
     root,
-    sealKeys,
+    // The heads there may be newer than the snapshot.
+    signers: seals && sealLogKeys(pool, seals.publicKey),
   })
   found.add(findings)
   found.copies(bundles)

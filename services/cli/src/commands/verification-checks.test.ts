@@ -58,6 +58,23 @@ describe('verification checks', () => {
     expect(verdictOf(report())).toBe('passed')
   })
 
+  it('says of the seals to which key the log was handed, and whether that one is trusted here', () => {
+    const handover = {
+      seal: 2,
+      at: '2026-11-20T10:00:00.000000Z',
+      from: '00112233',
+      to: '1f2e3d4c',
+    }
+    const sealed = report()
+    const of = (isKeyInForce: boolean) => {
+      const seals = { ...(sealed.seals as NonNullable<Report['seals']>), isKeyInForce }
+      const checks = checksOf({ ...sealed, seals: { ...seals, handovers: [handover] } })
+      return checks.find(({ name }) => name === 'seals')?.text
+    }
+    expect(of(true)).toMatch(/; key handed over 1 time, to 1f2e3d4c with seal 2$/)
+    expect(of(false)).toMatch(/with seal 2, and the key that is trusted here is one of before$/)
+  })
+
   it('marks the check a finding belongs to', () => {
     const failed = checksOf(report(changed)).filter(({ mark }) => mark !== 'passed')
     expect(failed).toEqual([{ name: 'record hashes', mark: 'failed', text: '1 finding' }])
