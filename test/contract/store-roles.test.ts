@@ -235,4 +235,19 @@ describe('whoever delivers', () => {
     const closed = `update approval set closed_at = now() where handoff_id = $1`
     expect(await codeOf(closed, [handoffId])).toBeUndefined()
   })
+
+  it('stops a handoff, and says of none that a person let it go or gave it up', async () => {
+    const handoffId = await sent()
+    const stopped = `insert into dead_letter (handoff_id, task_id, reason, details) values ($1, $2, 'EXPIRED', '[]')`
+    expect(await codeOf(stopped, [handoffId, randomUUID()])).toBeUndefined()
+    const become = (resolution: string | null) =>
+      codeOf('update dead_letter set resolved_at = now(), resolution = $2 where handoff_id = $1', [
+        handoffId,
+        resolution,
+      ])
+    for (const decided of ['RELEASED', 'REDACTED', 'DISCARDED'])
+      expect(await become(decided)).toBe(REFUSED)
+    for (const came of ['REDRIVEN', 'REVISED', 'CANCELED', null])
+      expect(await become(came)).toBeUndefined()
+  })
 })

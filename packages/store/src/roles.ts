@@ -105,6 +105,11 @@ export const WRITABLE_ROWS: readonly {
     role: 'baton_delivery',
     rows: 'decision is null and decided_by is null and decided_as is null and signed is null',
   },
+  {
+    table: 'dead_letter',
+    role: 'baton_delivery',
+    rows: `resolution is null or resolution not in ('RELEASED', 'REDACTED', 'DISCARDED')`,
+  },
 ]
 
 /** How many of the server's connections a role may have at once, so that no one can take all of them. */

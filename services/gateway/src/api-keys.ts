@@ -8,7 +8,8 @@ import type { ProblemError } from '@baton/http/server'
 import { permanent } from '@baton/runtime'
 import type { StoredApiKey } from '@baton/store'
 
-const SCOPES = [
+/** What a key may be for. */
+export const SCOPES = [
   'handoffs:send',
   /** Send with priority 0, which has a bound of its own; beside `handoffs:send`. */
   'handoffs:send-critical',
