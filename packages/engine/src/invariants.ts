@@ -1,7 +1,12 @@
 // The promises I1 to I12. The rules they come down to stand beside their statements, in packages/store and packages/audit.
 import { recordId } from '@baton/ledger'
 import type { AuditEvent } from '@baton/ledger'
-import { listEndings, listExecutionReceipts, listToldOperations } from '@baton/store'
+import {
+  listEndings,
+  listExecutionReceipts,
+  listToldOperations,
+  listWaitingRecords,
+} from '@baton/store'
 import type { PastEnding, Pool, ToldOperation } from '@baton/store'
 
 export const PROMISES = {
@@ -88,22 +93,30 @@ export function endingInvariant(
   findRecordHashes: FindRecordHashes,
   settledMs = SETTLED_MS,
 ): Invariant {
+  async function unrecorded(endings: readonly PastEnding[]): Promise<readonly PastEnding[]> {
+    if (endings.length === 0) return []
+    const hashes = await findRecordHashes(endings.map(idOfEnding))
+    return endings.filter((one) => !hashes.has(idOfEnding(one)))
+  }
   return {
     promise: 'I10',
     rule: 'how each of the newest 5,000 handoffs of the last week ended is in the log',
     async check() {
       const endings = await listEndings(pool, { settledMs, limit: ENDINGS_MAX })
-      const hashes = await findRecordHashes(endings.map(idOfEnding))
-      return endings
-        .filter((one) => !hashes.has(idOfEnding(one)))
-        .slice(0, MISSING_MAX)
-        .map(({ event, handoffId }) => `${event} ${handoffId}`)
+      const missing = await unrecorded(endings)
+      const waiting = await listWaitingRecords(pool, [...new Set(missing.map(handoffOf))])
+      const waits = new Set(waiting.map(idOfEnding))
+      // Asked again, because what was shipped meanwhile does not wait any more, and is in the log by now.
+      const lost = await unrecorded(missing.filter((one) => !waits.has(idOfEnding(one))))
+      return lost.slice(0, MISSING_MAX).map(({ event, handoffId }) => `${event} ${handoffId}`)
     },
   }
 }
 
 const SETTLED_MS = 600_000
 const ENDINGS_MAX = 5_000
+
+const handoffOf = ({ handoffId }: PastEnding): string => handoffId
 
 const idOfEnding = ({ event, handoffId, epoch }: PastEnding): string =>
   recordId({ event: event as AuditEvent, handoffId, epoch })

@@ -273,32 +273,48 @@ interface EndingsPage {
   readonly limit: number
 }
 
+const IN_TIME = (column: string): string =>
+  `${column} > now() - interval '7 days' and ${column} < now() - $1::double precision * interval '1 millisecond'`
+
 // An execution keeps the token that it ended with until the handoff is claimed again, and a dead letter the one that it was quarantined
 // with. What a person refused is noted with the decision: its record has an id of its own.
 const ENDINGS = `
-with past as (
+with ended as (
+  select h.id, h.state, h.reason, h.ended_at from handoff h
+  where ${IN_TIME('h.ended_at')} and (h.state <> 'REJECTED' or h.reason is distinct from 'APPROVAL_REFUSED')
+  order by h.ended_at desc limit $2
+), past as (
   select h.id, coalesce(e.fencing_token, 0) as epoch, h.ended_at as at,
     case when h.state in ('COMPLETED', 'PARTIAL') then 'EXECUTION_COMPLETED'
       when h.state in ('EXPIRED', 'CANCELED', 'BLOCKED') then 'HANDOFF_' || h.state
       when h.state = 'REJECTED' and h.reason = 'DECLINED' then 'EXECUTION_FAILED'
       when h.state = 'REJECTED' then 'HANDOFF_REJECTED'
       else h.state end as event
-  from handoff h left join execution e on e.handoff_id = h.id
-  where h.ended_at is not null and (h.state <> 'REJECTED' or h.reason is distinct from 'APPROVAL_REFUSED')
+  from ended h left join execution e on e.handoff_id = h.id
   union all
   select d.handoff_id, d.fencing_token, d.created_at, 'DEAD_LETTERED'
-  from dead_letter d join handoff h on h.id = d.handoff_id where h.state <> 'DEAD_LETTERED' and d.fencing_token is not null
-), newest as (
-  select * from past
-  where at > now() - interval '7 days' and at < now() - $1::double precision * interval '1 millisecond'
-  order by at desc limit $2
+  from dead_letter d join handoff h on h.id = d.handoff_id
+  where h.state <> 'DEAD_LETTERED' and d.fencing_token is not null and ${IN_TIME('d.created_at')}
 )
-select id as "handoffId", event, epoch from newest n
-where not exists (select from audit_outbox o where o.handoff_id = n.id
-  and strpos(o.entry, '"event":"' || n.event || '"') > 0 and strpos(o.entry, '"epoch":' || n.epoch || ',') > 0)`
+select id as "handoffId", event, epoch from past order by at desc limit $2`
 
-/** The newest endings of a week of which no record waits to be shipped: all of them must be in the log. */
+/** The newest endings of a week: each is in the log, or its record waits to be shipped. */
 export const listEndings = (
   db: Database,
   { settledMs, limit }: EndingsPage,
 ): Promise<PastEnding[]> => run<PastEnding>(db, 'list_endings', ENDINGS, [settledMs, limit])
+
+const WAITING_MAX = 50_000
+
+// One pass over all that waits, however much that is: there is no index by handoff, and a subquery within "is true" is hashed.
+const WAITING = `
+select o.handoff_id as "handoffId", coalesce(substring(o.entry from '"event":"([A-Z_]+)"'), '') as event,
+  coalesce(substring(o.entry from '"epoch":([0-9]{1,9})')::integer, 0) as epoch
+from audit_outbox o where (o.handoff_id in (select unnest($1::uuid[]))) is true
+limit ${WAITING_MAX}`
+
+/** What waits to be shipped of these handoffs. */
+export const listWaitingRecords = (
+  db: Database,
+  handoffIds: readonly string[],
+): Promise<PastEnding[]> => run<PastEnding>(db, 'list_waiting_records', WAITING, [handoffIds])
