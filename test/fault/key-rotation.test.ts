@@ -9,7 +9,12 @@ import type { VerifyReport } from '@baton/audit'
 import { makeApiKey, withdrawApiKey } from '@baton/engine'
 import { createApiKey, createGateway, parseApiKeys } from '@baton/gateway'
 import type { Gateway } from '@baton/gateway'
-import { createBatchSigner } from '@baton/ledger'
+import {
+  createBatchSigner,
+  createNoteSigner,
+  formatVerifierKey,
+  readVerifierKey,
+} from '@baton/ledger'
 import { createLogger } from '@baton/runtime'
 import { createSender, parseSigningKeys } from '@baton/sdk'
 import type { AgentState, Sender } from '@baton/sdk'
@@ -43,6 +48,7 @@ const pairOf = <Key>(make: () => Key) => ({ old: make(), next: make() })
 const handoffKeys = pairOf(bytes)
 const batch = pairOf(privateKey)
 const evidence = pairOf(privateKey)
+const witness = pairOf(privateKey)
 const wrapping = pairOf(bytes)
 const lookup = pairOf(bytes)
 const appendToken = pairOf(token)
@@ -61,6 +67,11 @@ let folder = ''
 let system: System
 let pool: Pool
 let endpoint: PushedAgent
+let otherWitness: ServiceProcess
+/** Of the sealer; PKCS #8 in base64. */
+const seal = { old: '', next: privateKey() }
+/** As policies name it. */
+let logKey = ''
 const services = new Map<ServiceName, ServiceProcess>()
 const gateways: Gateway[] = []
 const senders: Sender[] = []
@@ -100,6 +111,10 @@ beforeAll(async () => {
   })
   pool = createPool({ url: system.adminUrls.store, applicationName: 'watch' })
   await keepApiKey(apiKeys.old)
+  seal.old = system.environmentOf('sealer')['BATON_SEAL_SIGNING_KEY'] ?? ''
+  logKey = system.environmentOf('witness')['BATON_WITNESS_LOGS'] ?? ''
+  await start('witness', { BATON_WITNESS_SIGNING_KEY: witness.old, ...bothLogKeys() })
+  await tellWitnesses(nameOf(services.get('witness'), 'own'))
   await start('sealer', { BATON_AUDIT_TRUSTED_KEYS: publicHalf(batch.old) })
   await start('auditor', {
     ...auditorKeys('old'),
@@ -123,8 +138,41 @@ afterAll(async () => {
 async function start(name: ServiceName, env: Readonly<Record<string, string>>): Promise<void> {
   const code = await services.get(name)?.stop()
   expect(code ?? 0).toBe(0)
-  // Only the file is an anchor here: witnesses are rotated in audit-seals-witness.
-  services.set(name, await system.start(name, { BATON_SEAL_POLICY_FILE: '', ...env }))
+  services.set(name, await system.start(name, env))
+}
+
+/** A witness believes the next key of the log before the sealer hands over to it. */
+const bothLogKeys = () => {
+  const { key } = createNoteSigner({ name: logKey.split('+')[0] ?? '', pkcs8: seal.next })
+  return { BATON_WITNESS_LOGS: `${logKey},${formatVerifierKey(key)}` }
+}
+
+/** One line of a policy: where it is called and with which key it signs, as it says itself. */
+function nameOf(process: ServiceProcess | undefined, name: string): string {
+  const [, url = '', key = ''] =
+    /"url":"([^"]+)","key":"([^"]+)"/.exec(process?.output() ?? '') ?? []
+  return `witness ${name} ${key} ${url}`
+}
+
+/** Of these any is enough. */
+const tellWitnesses = (...lines: readonly string[]) =>
+  writeFile(
+    policyFile(),
+    [
+      `log ${logKey}`,
+      ...lines,
+      `group all any ${lines.map((line) => line.split(' ')[1]).join(' ')}`,
+      'quorum all',
+      '',
+    ].join('\n'),
+  )
+
+const policyFile = (): string => system.environmentOf('sealer')['BATON_SEAL_POLICY_FILE'] ?? ''
+
+/** As the auditor names it on record. */
+function witnessId(process: ServiceProcess | undefined): string {
+  const { name, keyId } = readVerifierKey(nameOf(process, 'any').split(' ')[2] ?? '')
+  return `${name}+${keyId}`
 }
 
 type Side = 'old' | 'next'
@@ -134,6 +182,7 @@ const auditorKeys = (side: Side) => ({
   BATON_AUDIT_APPEND_TOKEN: appendToken[side],
   BATON_AUDIT_READ_TOKEN: readToken[side],
   BATON_COLD_FOLDER: '',
+  BATON_SEAL_POLICY_FILE: policyFile(),
   BATON_SEAL_ANCHOR_FILE: system.ledger?.files.anchorFile ?? '',
 })
 
@@ -262,7 +311,18 @@ it('every key changes under load; nothing is lost, nothing repeated, and each ch
 
   // What is new is believed everywhere before anything is made with it.
   const trusted = [publicHalf(batch.old), publicHalf(batch.next)].join(',')
-  await start('sealer', { BATON_AUDIT_TRUSTED_KEYS: trusted })
+  otherWitness = await system.start('witness', {
+    ...bothLogKeys(),
+    BATON_WITNESS_NAME: 'other.example.com',
+    BATON_WITNESS_SIGNING_KEY: witness.next,
+    BATON_WITNESS_STATE_FILE: join(folder, 'other-witness.json'),
+    BATON_WITNESS_PORT: '0',
+  })
+  await tellWitnesses(nameOf(services.get('witness'), 'own'), nameOf(otherWitness, 'other'))
+  await start('sealer', {
+    BATON_AUDIT_TRUSTED_KEYS: trusted,
+    BATON_SEAL_SIGNING_KEY: `${seal.next},${seal.old}`,
+  })
   await tellPushSecrets(push.next, push.old)
   await start('receiver', receiverKeys('known', 'old'))
   sendWith('known', 'old')
@@ -292,8 +352,14 @@ it('every key changes under load; nothing is lost, nothing repeated, and each ch
       (await countHandoffs(`key_id = 'k1' and ended_at is null`)) + (await vaultRowsLeft()) === 0,
     { deadlineMs: GOES_ON_WITHIN_MS, describe: 'nothing is under an old key' },
   )
+  await tellWitnesses(nameOf(otherWitness, 'other'))
+  await start('sealer', {
+    BATON_AUDIT_TRUSTED_KEYS: trusted,
+    BATON_SEAL_SIGNING_KEY: seal.next,
+  })
   await start('auditor', {
     ...auditorKeys('next'),
+    BATON_SEAL_PUBLIC_KEY: publicHalf(seal.next),
     BATON_AUDIT_SIGNING_KEY: batch.next,
     BATON_AUDIT_TRUSTED_KEYS: publicHalf(batch.old),
     BATON_AUDIT_WRAPPING_KEY: wrapping.next,
@@ -325,12 +391,15 @@ it('every key changes under load; nothing is lost, nothing repeated, and each ch
     { deadlineMs: GOES_ON_WITHIN_MS, describe: 'everything is sealed, and agrees with the anchor' },
   )
   expect(report.findings).toEqual([])
+  expect(report.seals?.handovers).toHaveLength(1)
+  const witnesses = [services.get('witness'), otherWitness].map(witnessId)
   const told = report.rotations.map(({ key, from, to, by }) => [key, by, ...from, ...to])
   expect(told.toSorted()).toEqual([
     ['batch', 'auditor', ...idsOf(batch, signerOf)],
     ['evidence', 'auditor', ...idsOf(evidence, signerOf)],
     ['handoff', 'receiver', 'k1', 'k2'],
     ['lookup', 'auditor', ...idsOf(lookup, idOf)],
+    ['witness', 'auditor', ...witnesses.toSorted(), witnessId(otherWitness)],
     ['wrapping', 'auditor', ...idsOf(wrapping, idOf)],
   ])
 }, 240_000)
