@@ -176,6 +176,11 @@ describe('a store that is archived while the key of the seals is changed', () =>
     await tiers.sealing.startSealer({
       BATON_SEAL_SIGNING_KEY: `${next},${tiers.sealing.sealKey}`,
     })
+    // The first key signs the hand-over itself: only what comes after it is signed by the next one.
+    await eventually(async () => (await tiers.verify()).seals?.handovers.length === 1, {
+      deadlineMs: 20_000,
+      describe: 'the seal log is handed over',
+    })
     await tiers.append(0, 5)
     await tiers.sealing.sealed()
     const passes = async () => (await readColdWatch(tiers.fixture.reader))?.lastPass?.endedAt

@@ -54,15 +54,17 @@ interface DrillRequest {
 
 /**
  * Trace, cost and offline verification of one task, chosen by `seed` among all records of both tiers (E19, I10).
- * Undefined while the log is empty. The run stands in the task's chain as VERIFY_RUN.
+ * The task is a past one: what was recorded of it a moment ago is sealed first, before its time begins. Undefined while the
+ * log is empty. The run stands in the task's chain as VERIFY_RUN.
  */
 export async function runDrill(
   { reader, covered, cold, evidence, metrics, age, logger }: DrillDependencies,
   { seed = randomInt(SEEDS), actor }: DrillRequest,
 ): Promise<DrillReport | undefined> {
-  const startedAt = performance.now()
   const taskId = await chooseTask({ reader, cold }, seed)
   if (taskId === undefined) return undefined
+  await evidence.untilCovered([taskId])
+  const startedAt = performance.now()
   const trace = await readTrace(reader, taskId, { covered: covered(), cold })
   const tracedAt = performance.now()
   const rebuilt = await evidence.reconstruct(taskId)

@@ -72,7 +72,9 @@ export interface ReconstructedTask extends EvidenceExport {
 export interface EvidenceService {
   /** Undefined when the log knows nothing of the tasks. Throws what appending throws. */
   export(request: EvidenceRequest): Promise<EvidenceExport | undefined>
-  /** The same without a page, a wait or a record of it. */
+  /** Answers once the newest records of the tasks are sealed, and witnessed where others are, or after `waitMs`. */
+  untilCovered(taskIds: readonly string[]): Promise<void>
+  /** The same as an export without a page, a wait or a record of it. */
   reconstruct(taskId: string): Promise<ReconstructedTask | undefined>
   /** Records that something was done with a task's records, in the task's own chain. */
   record(event: AuditEvent, what: OperationRecord): Promise<void>
@@ -114,7 +116,7 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
 
   const service: EvidenceService = {
     async export({ taskIds, receipts, withTexts, actor, address }) {
-      await untilCovered(dependencies, taskIds)
+      await service.untilCovered(taskIds)
       const texts = withTexts ? vault : undefined
       const own = await policy()
       const dated = exportedLine(formatInstant(Date.now() * 1_000)) + own.text
@@ -134,6 +136,7 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
       logger.info({ event: 'audit.evidence_exported', taskId, tasks, verdict, withTexts })
       return { bundle, verdict, findings: evidence.findings }
     },
+    untilCovered: (taskIds) => untilCovered(dependencies, taskIds),
     async reconstruct(taskId) {
       const taskIds = [taskId]
       const options = { reader, cold, taskIds, receipts: [], vault: undefined, policy: null }
