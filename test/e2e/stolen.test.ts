@@ -62,6 +62,10 @@ describe('a stolen set of each process’s secrets', () => {
     expect(whoCan(attempt)).toEqual(['the auditor: possible, found by verify'])
   })
 
+  it('lets nobody close what was quarantined unseen', () => {
+    expect(whoCan('close what was quarantined')).toEqual(['the gateway: possible, found by doctor'])
+  })
+
   it('was tried with every secret, and comes to what the threat model says', async () => {
     expect(Object.keys(shown)).toEqual(
       expect.arrayContaining(

@@ -11,6 +11,11 @@ const IDS_MAX = 100
 const BODIES_MAX = 5_000
 const BODY_BYTES_MAX = 1_048_576
 
+// Postgres notes each record that a person signed in told_operation as it is stored, whoever forgets it afterwards.
+const UNTOLD = `(decided.id, decided.event) not in (select t.handoff_id, t.event from told_operation t)`
+// Before the first note there was none of anything.
+const SINCE_NOTES = `(select min(t.told_at) from told_operation t)`
+
 // Other bytes than the quarantined ones were judged for themselves.
 const RUNS_AS_QUARANTINED = `h.state in ('EXECUTING', 'COMPLETED') and h.body_sha256 = d.message_sha256`
 
@@ -205,6 +210,20 @@ const RULES = [
     statement: 'find_split_traces',
     breaches: `select h.task_id as id from handoff h group by h.task_id
       having count(distinct split_part(h.traceparent, '-', 2)) > 1`,
+  },
+  {
+    promise: 'I10',
+    rule: 'what people are said to have decided in the last week is told of as their decision',
+    statement: 'find_untold_decisions',
+    breaches: `select decided.id from (
+        select d.handoff_id as id, d.resolved_at as at,
+          case d.resolution when 'DISCARDED' then 'DEAD_LETTER_DISCARDED' else 'RELEASE_APPROVED' end as event
+        from dead_letter d where d.resolution in ('RELEASED', 'REDACTED', 'DISCARDED')
+        union all
+        select h.id, h.ended_at, 'APPROVAL_REFUSED' from handoff h
+        where h.state = 'REJECTED' and h.reason = 'APPROVAL_REFUSED'
+      ) decided
+      where decided.at > now() - interval '7 days' and decided.at > ${SINCE_NOTES} and ${UNTOLD}`,
   },
   {
     promise: 'I12',

@@ -13,6 +13,7 @@ import type { Decision, DecisionEvent, DecisionSignature } from '@baton/ledger'
 import { entryOf } from '@baton/ledger/fixtures/entry'
 import { createScanner } from '@baton/safety'
 import { parseSigningKeys } from '@baton/sdk'
+import { storeInvariants } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { createTestPeople, eventually } from '@baton/testkit'
 import { entering } from './entering.ts'
@@ -233,13 +234,16 @@ export async function forgeDiscard(
 
 /** Marks what was stopped as given up for good, past whoever decides. */
 export const closeStopped = (
-  _: Scene,
+  { owner }: Scene,
   loot: Loot,
   { other }: { readonly other: Handed },
 ): Promise<readonly WayOutcome[]> =>
   within(loot, async (pool) => {
     const text = `update dead_letter set resolved_at = now(), resolution = 'DISCARDED' where handoff_id = $1`
-    return [await statement(() => pool.query({ text, values: [other.handoffId] }))]
+    const came = await statement(() => pool.query({ text, values: [other.handoffId] }))
+    if (came === undefined || 'refusedBy' in came) return [came]
+    const found = await Promise.all(storeInvariants(owner.operational).map(({ check }) => check()))
+    return [found.flat().includes(other.handoffId) ? { possible: true, foundBy: 'doctor' } : came]
   })
 
 /** Writes a vote into the table of votes. */
