@@ -168,6 +168,17 @@ describe('certs renew', () => {
 })
 
 describe('certs ls', () => {
+  it('leads on to the folder that it was about, and to that of an instance on TLS', async () => {
+    const dir = join(home, 'tls')
+    expect((await certs('new', 'relay', '--dir', dir)).err).toContain(`certs ls --dir ${dir}`)
+    expect((await certs('ls', '--dir', dir)).err).toContain(`certs renew --dir ${dir}`)
+    expect((await certs('renew', 'relay', '--dir', dir)).err).toContain(`certs ls --dir ${dir}`)
+    expect(await certs('ls')).toMatchObject({
+      exitCode: 5,
+      err: expect.stringContaining(`certs ls --dir ${dir}`) as string,
+    })
+  })
+
   it('shows hosts, end and what is left, and is 5 where there are none', async () => {
     expect(await certs('ls')).toMatchObject({ exitCode: 5, out: '' })
     await certs('new', 'relay', '--host', 'r.example')

@@ -17,6 +17,7 @@ import type {
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
+import { isOnTls } from '../instance/instance-tls.ts'
 import { counted } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
@@ -63,7 +64,7 @@ export async function certsNew(
   output.words(`The authority’s key is in ${place.authorityFolder}.`)
   output.words('No process needs it: keep it elsewhere, and bring it back to renew.')
   output.words(`Each process gets its own two files and the authority:\n${settingsOf(place, made)}`)
-  output.next(nextStep('certs ls'))
+  output.next(nextStep(`certs ls${sameFolder(wish)}`))
   return EXIT.fine
 }
 
@@ -102,7 +103,7 @@ export async function certsRenew(
       ? 'Nothing to renew: each has more than a third of its life left. Name those to renew all the same.'
       : `${counted(due.length, 'certificate')} renewed. Processes of Baton follow within seconds; Postgres and Redis have to be told to load theirs.`,
   )
-  output.next(nextStep('certs ls'))
+  output.next(nextStep(`certs ls${sameFolder(wish)}`))
   return EXIT.fine
 }
 
@@ -112,7 +113,14 @@ export async function certsLs(context: Context, where: Place): Promise<ExitCode>
   const kept = await listCertificates(place)
   await print(context, place, kept)
   if (kept.length === 0) context.output.words(`There are no certificates in ${place.folder}.`)
-  context.output.next(nextStep(kept.length === 0 ? 'certs new --host <name>' : 'certs renew'))
+  const isOfInstance = kept.length === 0 && where.dir === undefined && isOnTls(context.home)
+  context.output.next(
+    nextStep(
+      isOfInstance
+        ? `certs ls --dir ${join(context.home, 'tls')}`
+        : `${kept.length === 0 ? 'certs new --host <name>' : 'certs renew'}${sameFolder(where)}`,
+    ),
+  )
   return kept.length === 0 ? EXIT.notFound : EXIT.fine
 }
 
@@ -168,6 +176,10 @@ function placeOf({ home }: Context, { dir, authority }: Place): CertificateFolde
   return { folder, authorityFolder: resolve(authority ?? join(folder, 'authority')) }
 }
 
+/** The next command finds what this one was about. */
+const sameFolder = ({ dir, authority }: Place): string =>
+  `${dir === undefined ? '' : ` --dir ${dir}`}${authority === undefined ? '' : ` --authority ${authority}`}`
+
 function hostsOf(names: readonly string[], hosts: readonly string[]): readonly Wanted[] {
   const named = hosts.map((text) => ({ for: /^[^=]+(?==)/.exec(text)?.[0], host: hostOf(text) }))
   const stray = named.find(({ for: name }) => name !== undefined && !names.includes(name))
@@ -190,5 +202,7 @@ const noneThere = ({ folder }: CertificateFolder, missing: readonly string[]) =>
     missing.length === 0
       ? `there are no certificates in ${folder}`
       : `${folder} has no certificate for ${missing.join(', ')}`,
-    { fix: 'Make it with `certs new`, or name the folder with --dir.' },
+    {
+      fix: 'Make it with `certs new`, or name the folder with --dir: an instance on TLS keeps its own in `tls`.',
+    },
   )
