@@ -77,6 +77,22 @@ it('every table says whose its rows are, or is of nobody', async () => {
   expect(rows.map(({ name }) => name)).toEqual(OF_NOBODY)
 })
 
+it('every other table shows a tenant less than all, and who acts for all tenants everything', async () => {
+  const rows = await store.rows<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and relrowsecurity
+       and not (
+         exists (select from pg_policies p where p.tablename = relname and p.policyname = 'of_tenant'
+           and p.roles = '{baton_tenant}' and p.qual <> 'true')
+         and exists (select from pg_policies p where p.tablename = relname and p.policyname = 'of_all' and p.qual = 'true'))`,
+  )
+  expect(rows).toEqual([])
+  const beyond = await store.rows(
+    `select tablename, policyname from pg_policies where schemaname = 'public' and qual = 'true'
+       and roles && '{baton_tenant, public}'::name[]`,
+  )
+  expect(beyond).toEqual([])
+})
+
 it('a session for a tenant reaches no table of nobody, but the names of tenants', async () => {
   acting = 'acme'
   for (const table of OF_NOBODY.filter((name) => !name.startsWith('tenant')))

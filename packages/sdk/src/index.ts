@@ -41,7 +41,8 @@ export type {
   KeyRing,
 } from '@baton/protocol'
 export { renderForAgent } from '@baton/safety'
-export { createLogger, permanent, readTls, transient } from '@baton/runtime'
+export { createLogger, createTls, permanent, readTls, transient } from '@baton/runtime'
 export type { Tls } from '@baton/runtime'
 export { createModelSummariser } from '@baton/summarise'
 export type { Summariser } from '@baton/summarise'
+export { createMetrics } from '@baton/telemetry'

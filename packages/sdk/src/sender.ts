@@ -81,7 +81,7 @@ export interface SenderOptions {
     /** How long an outcome is waited for; 15 s by default. */
     readonly waitMs?: number
   }
-  /** How receivers at https URLs are spoken to. */
+  /** How receivers at https URLs are spoken to. What runs for long takes `createTls` and starts its `watch`: of `readTls` it keeps what it read at its start. */
   readonly tls?: Tls | undefined
   /** How long a hook has; a returned handoff is not tried again meanwhile. 30 s by default. */
   readonly correctionMs?: number

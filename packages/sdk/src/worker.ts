@@ -57,7 +57,7 @@ export interface WorkerOptions {
     /** Who may call where it speaks TLS: who has a certificate, by default. */
     readonly clients?: TlsClients
   }
-  /** With what this process proves itself, and whom it believes, over TLS; by default without a certificate, and whom the machine believes. */
+  /** With what this process proves itself, and whom it believes, over TLS; by default without a certificate, and whom the machine believes. `createTls`, with its `watch` started, follows renewed files; `readTls` does not. */
   readonly tls?: Tls | undefined
   /** Where this process runs, and so do its agents; ISO 3166-1 alpha-2 or EU. Without it they take nothing that must stay somewhere. */
   readonly jurisdiction?: string | undefined
