@@ -158,6 +158,14 @@ describe('certs renew', () => {
     expect(relay?.until.getTime()).toBeLessThanOrEqual(authority.until.getTime())
   })
 
+  it('says who has to be told: nobody in the folder of the instance, whose servers follow by themselves', async () => {
+    await certs('new', 'redis')
+    expect((await certs('renew', 'redis')).err).toContain('have to be told')
+    const dir = join(home, 'tls')
+    await certs('new', 'redis', '--dir', dir)
+    expect((await certs('renew', 'redis', '--dir', dir)).err).toContain('Postgres and Redis too')
+  })
+
   it('says so where there is nothing of that name', async () => {
     await expect(certs('renew')).rejects.toMatchObject({ code: 'BATON_CERTIFICATE_MISSING' })
     await certs('new', 'relay')

@@ -101,7 +101,7 @@ export async function certsRenew(
   output.words(
     due.length === 0
       ? 'Nothing to renew: each has more than a third of its life left. Name those to renew all the same.'
-      : `${counted(due.length, 'certificate')} renewed. Processes of Baton follow within seconds; Postgres and Redis have to be told to load theirs.`,
+      : `${counted(due.length, 'certificate')} renewed. ${whoFollows(context, place)}`,
   )
   output.next(nextStep(`certs ls${sameFolder(wish)}`))
   return EXIT.fine
@@ -175,6 +175,11 @@ function placeOf({ home }: Context, { dir, authority }: Place): CertificateFolde
   const folder = resolve(dir ?? join(home, 'certs'))
   return { folder, authorityFolder: resolve(authority ?? join(folder, 'authority')) }
 }
+
+const whoFollows = ({ home }: Context, { folder }: CertificateFolder): string =>
+  folder === resolve(home, 'tls')
+    ? 'Everything of the instance follows within seconds, its Postgres and Redis too.'
+    : 'Processes of Baton follow within seconds; Postgres and Redis have to be told to load theirs.'
 
 /** The next command finds what this one was about. */
 const sameFolder = ({ dir, authority }: Place): string =>
