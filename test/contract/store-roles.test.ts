@@ -2,7 +2,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operationInvariant } from '@baton/engine'
-import { ensureRole } from '@baton/postgres'
+import { closeMaintenanceDatabases, ensureRole, withAdmin } from '@baton/postgres'
 import type { Admin } from '@baton/postgres'
 import { createPool, migrateStore, sendHandoffs, SPLIT_ROLES, TABLE_RIGHTS } from '@baton/store'
 import type { Pool, SplitRole } from '@baton/store'
@@ -91,6 +91,21 @@ describe('the rights of each role', () => {
       for (const name of ['statement', 'idle_in_transaction_session', 'idle_session'])
         expect(set.some((one) => one.startsWith(`${name}_timeout=`))).toBe(true)
     }
+  })
+})
+
+it('no role connects to the databases beside Baton’s, on a server that is its own', async () => {
+  const open = `select r.rolname as role, d.datname as database from pg_roles r cross join pg_database d
+    where r.rolname in ('baton_gateway', 'baton_delivery') and d.datname in ('postgres', 'template1')
+      and (has_database_privilege(r.oid, d.oid, 'connect') or has_database_privilege(r.oid, d.oid, 'temporary'))`
+  // Rolled back: the server of the tests is not one instance's own.
+  await withAdmin(store.adminUrl, async (admin) => {
+    await admin.query('begin')
+    await admin.query('grant connect on database postgres, template1 to public')
+    expect((await admin.query(open)).rowCount).toBe(4)
+    await closeMaintenanceDatabases(admin)
+    expect((await admin.query(open)).rows).toEqual([])
+    await admin.query('rollback')
   })
 })
 

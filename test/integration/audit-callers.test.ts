@@ -9,6 +9,7 @@ import { fetchSigned } from '@baton/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createAuditFixture, entryOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
+import { opsUrl } from './audit-seals-fixture.ts'
 
 const EVIDENCE_TOKEN = 'evidence-token-14e10d570047667f904261'
 const folder = mkdtempSync(join(tmpdir(), 'baton-issuers-'))
@@ -78,6 +79,18 @@ it('a role opens what it has, and nothing else', async () => {
   expect(await ask(`/v1/evidence/${taskId}`, auditors)).toMatchObject({ status: 200 })
   expect(await ask('/v1/policy', await tokenOf('admin'))).toMatchObject({ status: 403 })
   expect(await hold(auditors)).toMatchObject({ status: 403, code: 'BATON_SCOPE_MISSING' })
+})
+
+it('the port of the log shows no metrics to anybody, in plain text or not', async () => {
+  const own = { authorization: `Bearer ${EVIDENCE_TOKEN}` }
+  for (const headers of [{}, own]) {
+    const answer = await fetch(`${auditor.url}/metrics`, { headers })
+    const text = await answer.text()
+    expect([answer.status, JSON.parse(text)]).toMatchObject([404, { code: 'BATON_ROUTE_UNKNOWN' }])
+    expect(text).not.toContain('# TYPE')
+  }
+  const shown = await (await fetch(`${opsUrl(auditor.process)}/metrics`)).text()
+  expect(shown).toContain('# TYPE')
 })
 
 it('a token is refused with words, and nobody’s is let in', async () => {
