@@ -116,6 +116,28 @@ async function replaceAsItWas(path: string, text: string): Promise<void> {
 export const isDue = ({ from, until }: Pick<KeptCertificate, 'from' | 'until'>, nowMs: number) =>
   until.getTime() - nowMs < (until.getTime() - from.getTime()) / 3
 
+/** Of these, which have to be made again: little of their life is left, or a renewal was cut off between key and certificate. */
+export async function findDue(
+  kept: readonly KeptCertificate[],
+  nowMs: number,
+): Promise<readonly KeptCertificate[]> {
+  const due = await Promise.all(
+    kept.map(async (one) => isDue(one, nowMs) || !(await hasItsKey(one))),
+  )
+  return kept.filter((_, index) => due[index])
+}
+
+/** True where the key is kept elsewhere: nothing says that it is another one. */
+async function hasItsKey({ certificateFile, keyFile }: KeptCertificate): Promise<boolean> {
+  const key = await readFile(keyFile, 'utf8').catch(nullWhereMissing)
+  if (key === null) return true
+  try {
+    return belongTogether({ certificate: await readFile(certificateFile, 'utf8'), key })
+  } catch {
+    return false
+  }
+}
+
 /** The certificates of the folder by their names; none where there is no such folder. */
 export async function listCertificates(
   place: Pick<CertificateFolder, 'folder'>,

@@ -1,11 +1,12 @@
 // `certs` makes what an installation needs, keeps keys to their owner, and never writes over what is there.
-import { mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { copyFile, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { belongTogether, describeCertificate, isSignedBy } from '@baton/embedded'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { listCertificates } from '../certificates/certificate-folder.ts'
 import type { Context } from '../context.ts'
+import { prepareInstanceTls } from '../instance/instance-tls.ts'
 import { runProgram } from '../program.ts'
 import { createOutput } from '../terminal/output.ts'
 
@@ -156,6 +157,20 @@ describe('certs renew', () => {
     const [relay] = await listCertificates({ folder: inFolder('') })
     const authority = describeCertificate(await readIn('ca.crt'))
     expect(relay?.until.getTime()).toBeLessThanOrEqual(authority.until.getTime())
+  })
+
+  it('mends what a renewal left that was killed between key and certificate, also at the start of an instance', async () => {
+    for (const dir of [inFolder(''), join(home, 'tls')]) {
+      await certs('new', 'relay', 'gateway', '--dir', dir)
+      await copyFile(join(dir, 'gateway.key'), join(dir, 'relay.key'))
+    }
+    await certs('renew')
+    await prepareInstanceTls(home)
+    for (const dir of [inFolder(''), join(home, 'tls')]) {
+      const certificate = await readFile(join(dir, 'relay.crt'), 'utf8')
+      const key = await readFile(join(dir, 'relay.key'), 'utf8')
+      expect(belongTogether({ certificate, key })).toBe(true)
+    }
   })
 
   it('says who has to be told: nobody in the folder of the instance, whose servers follow by themselves', async () => {

@@ -5,6 +5,7 @@ import {
   addCertificates,
   authorityFile,
   authorityLife,
+  findDue,
   isDue,
   listCertificates,
   renewCertificates,
@@ -17,7 +18,7 @@ import type {
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { isOnTls } from '../instance/instance-tls.ts'
+import { isOnTls, withTlsLock } from '../instance/instance-tls.ts'
 import { counted } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
@@ -77,7 +78,7 @@ function settingsOf(place: CertificateFolder, made: readonly KeptCertificate[]):
   ].join('\n')
 }
 
-/** Those of which less than a third is left, or those that are named, whatever is left. */
+/** Those of which less than a third is left or whose key is another one’s, or those that are named, whatever is left. */
 export async function certsRenew(
   context: Context,
   names: readonly string[],
@@ -85,13 +86,7 @@ export async function certsRenew(
 ): Promise<ExitCode> {
   const { output } = context
   const place = placeOf(context, wish)
-  const kept = await listCertificates(place)
-  const missing = names.filter((name) => !kept.some((one) => one.name === name))
-  if (kept.length === 0 || missing.length > 0) throw noneThere(place, missing)
-  const due = kept.filter((one) =>
-    names.length === 0 ? isDue(one, Date.now()) : names.includes(one.name),
-  )
-  await renewCertificates(place, due, wish.days)
+  const due = await alone(context, place, () => renew(place, names, wish.days))
   const renewed = new Set(due.map(({ name }) => name))
   await print(
     context,
@@ -106,6 +101,30 @@ export async function certsRenew(
   output.next(nextStep(`certs ls${sameFolder(wish)}`))
   return EXIT.fine
 }
+
+/** Answers those that have another certificate now, as they were before. */
+async function renew(
+  place: CertificateFolder,
+  names: readonly string[],
+  days: number,
+): Promise<readonly KeptCertificate[]> {
+  const kept = await listCertificates(place)
+  const missing = names.filter((name) => !kept.some((one) => one.name === name))
+  if (kept.length === 0 || missing.length > 0) throw noneThere(place, missing)
+  const due =
+    names.length === 0
+      ? await findDue(kept, Date.now())
+      : kept.filter(({ name }) => names.includes(name))
+  await renewCertificates(place, due, days)
+  return due
+}
+
+/** Whatever starts in an instance renews its certificates too, and never while this does. */
+const alone = <Answer>(
+  { home }: Context,
+  { folder }: CertificateFolder,
+  work: () => Promise<Answer>,
+): Promise<Answer> => (folder === resolve(home, 'tls') ? withTlsLock(home, work) : work())
 
 /** Exit 5 where there are none. */
 export async function certsLs(context: Context, where: Place): Promise<ExitCode> {

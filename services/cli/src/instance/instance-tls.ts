@@ -10,7 +10,7 @@ import {
   authorityFile,
   CERTIFICATE_DAYS,
   certificateFiles,
-  isDue,
+  findDue,
   listCertificates,
   renewCertificates,
 } from '../certificates/certificate-folder.ts'
@@ -40,15 +40,19 @@ const placeOf = (home: string): CertificateFolder => {
 /** Whether everything of this instance speaks TLS: its certificates say so. */
 export const isOnTls = (home: string): boolean => existsSync(authorityFile(placeOf(home)))
 
-/** Makes what is missing and renews what is due. */
+/** One at a time makes or renews certificates of the instance. */
+export const withTlsLock = <Answer>(home: string, work: () => Promise<Answer>): Promise<Answer> =>
+  withLock(join(home, 'tls.lock'), { waitMs: LOCK_WAIT_MS }, work)
+
+/** Makes what is missing and renews what is due, or was cut off while it was renewed. */
 export async function prepareInstanceTls(home: string): Promise<void> {
   const place = placeOf(home)
-  await withLock(join(home, 'tls.lock'), { waitMs: LOCK_WAIT_MS }, async () => {
+  await withTlsLock(home, async () => {
     const kept = await listCertificates(place)
     const missing = NAMES.filter((name) => !kept.some((one) => one.name === name))
     const wanted = missing.map((name) => ({ name, hosts: HOSTS }))
     if (wanted.length > 0) await addCertificates(place, wanted, CERTIFICATE_DAYS)
-    const due = kept.filter((one) => isDue(one, Date.now()))
+    const due = await findDue(kept, Date.now())
     if (due.length > 0) await renewCertificates(place, due, CERTIFICATE_DAYS)
   })
 }
