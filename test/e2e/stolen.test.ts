@@ -53,6 +53,7 @@ describe('a stolen set of each process’s secrets', () => {
     'erase a person from the log',
     'delete from the log',
     'make a key, a tenant or a grant',
+    'enter a database beside Baton’s',
     'stop all work by connections',
   ])('lets nobody %s', (attempt) => {
     expect(whoCan(attempt)).toEqual([])

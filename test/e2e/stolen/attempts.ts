@@ -9,6 +9,7 @@ import {
   signSeal,
 } from './attack-log.ts'
 import type { Told } from './attack-log.ts'
+import { enterBeside } from './entering.ts'
 import {
   closeStopped,
   forgeApproval,
@@ -42,6 +43,7 @@ export const ATTEMPTS: Readonly<Record<string, Attempt>> = {
   'read the text of another tenant': readOther,
   'read what was quarantined': readStopped,
   'write a vote': writeVote,
+  'enter a database beside Baton’s': enterBeside,
   'make a key, a tenant or a grant': makeKey,
   'send as another tenant or agent': sendAsOther,
   'release what was quarantined': forgeRelease,

@@ -1,9 +1,10 @@
-// Every stolen role at the door of one database.
+// Every stolen role at the door of a database.
 import type { Pool } from '@baton/store'
-import { connected, databaseOf } from './loot.ts'
+import { connected, databaseOf, onDatabase } from './loot.ts'
 import type { Loot } from './loot.ts'
 import { statement } from './outcome.ts'
 import type { WayOutcome } from './outcome.ts'
+import type { Scene } from './scene.ts'
 
 /** Works in the database as each role that gets in; who does not is refused by Postgres. */
 export async function entering(
@@ -21,3 +22,13 @@ export async function entering(
     )
   return outcomes
 }
+
+/** What every server of Postgres has, and nothing of Baton is in. */
+const BESIDE = ['postgres', 'template1']
+
+export const enterBeside = (_: Scene, { databases }: Loot): Promise<readonly WayOutcome[]> =>
+  Promise.all(
+    [...new Set(databases.flatMap((url) => BESIDE.map((name) => onDatabase(url, name))))].map(
+      (url) => connected(url, (pool) => statement(() => pool.query({ text: 'select 1' }))),
+    ),
+  )

@@ -42,7 +42,8 @@ export function sortLoot(environment: Environment, known: ReadonlySet<string>): 
   }
 }
 
-function onDatabase(url: string, name: string): string {
+/** The same role at another database of its server. */
+export function onDatabase(url: string, name: string): string {
   const located = new URL(url)
   located.pathname = `/${name}`
   return located.href
