@@ -11,7 +11,7 @@ import { findJoinedBranch, listChunks } from '@baton/store'
 import type { ClaimedHandoff, Pool } from '@baton/store'
 import { BatonError, crashPoint, kindOf, permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
-import { renderForAgent } from '@baton/safety'
+import { prepareScanner, renderForAgent } from '@baton/safety'
 import type { Summariser, WrittenSummary } from '@baton/summarise'
 import { invokeAgentAttributes, startSpan, usageAttributes } from '@baton/telemetry'
 import type { Metrics, Span } from '@baton/telemetry'
@@ -100,6 +100,8 @@ interface HostParts extends Omit<ExecuteDeps, 'agents'> {
 /** The agents of this process, by their types; one that is not here is tried again elsewhere. */
 export function createHost({ agents, jurisdiction, ...deps }: HostParts) {
   const byType = new Map(agents.map((agent) => [agent.type, agent]))
+  // Before anything is claimed: what is judged first would wait for it. A gateway, which hosts nobody, compiles what it comes to need.
+  prepareScanner()
   return (claimed: ClaimedHandoff): Executor => {
     const type = claimed.routedTo ?? claimed.toAgent
     return {

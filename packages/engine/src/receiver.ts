@@ -16,7 +16,7 @@ import type { LargeWork } from './large-work.ts'
 import type { AgentRegistration, KeyRing, LostFactsPolicy } from '@baton/protocol'
 import { createBatcher } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
-import { createScanner, prepareScanner } from '@baton/safety'
+import { createScanner } from '@baton/safety'
 import {
   claimExecutions,
   extendLeases,
@@ -82,7 +82,6 @@ const LIMITS = { maxItems: 128, maxQueued: 10_000, batchingDelayMs: 20 }
 export function createReceiver(parts: ReceiverParts): Receiver {
   const { pool, shipper, metrics, logger, leaseMs, largeWork } = parts
   const owner = randomUUID()
-  prepareScanner()
   const { scan } = createScanner()
   const claims = createBatcher({
     name: 'claim',

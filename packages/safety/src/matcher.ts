@@ -48,7 +48,8 @@ interface CompiledRule {
 }
 
 interface CompiledGroup {
-  readonly set: RE2Set
+  /** Says which rules hit; compiled when one of the group's literals occurs for the first time. */
+  readonly set: () => RE2Set
   readonly rules: readonly CompiledRule[]
 }
 
@@ -65,24 +66,31 @@ export type Matcher = (text: string, account: MatchAccount) => Matches
 
 let compiled: Matcher | undefined
 
-/** The matcher of the rule set, which never changes: compiled once per process (some tenths of a second), on first use. */
+/** The matcher of the rule set, which never changes: made once per process, on first use. */
 export const ruleMatcher = (): Matcher => (compiled ??= createMatcher())
 
+const GROUPS = RULE_GROUPS.map(lazyGroup)
+
+/** Compiles all that a match may need: some tenths of a second. */
+export function compileRules(): void {
+  ruleMatcher()
+  for (const { set } of GROUPS) set()
+}
+
 function createMatcher(): Matcher {
-  const groups = RULE_GROUPS.map(compileGroup)
   const preFilter = createPreFilter(listLiterals())
   return (text, account) => {
-    const windows = groups.map((): Window[] => [])
+    const windows = GROUPS.map((): Window[] => [])
     const hints = new Hints(text)
     const triggers = preFilter(text, (end, bits) => {
-      for (let index = 0; index < groups.length; index++) {
+      for (let index = 0; index < GROUPS.length; index++) {
         if ((bits & (1 << index)) !== 0) widen(windows[index] ?? [], end, text)
       }
       if (bits >> FIRST_TRIGGER !== 0) hints.add(end, bits >> FIRST_TRIGGER)
     })
     const hits: Hit[] = []
     if (mayMatch(windows.flat(), account)) {
-      for (const [index, group] of groups.entries()) {
+      for (const [index, group] of GROUPS.entries()) {
         for (const window of windows[index] ?? [])
           matchWindow({ text, window, group, account, hits })
       }
@@ -99,19 +107,23 @@ function mayMatch(windows: readonly Window[], { work, depth }: MatchAccount): bo
   return true
 }
 
-function compileGroup(group: RuleGroup): CompiledGroup {
-  const set = new RE2Set(RE2Set.UNANCHORED, 0, SET_MEMORY)
-  for (const rule of group.rules) set.add(rule.pattern)
-  set.compile()
+function lazyGroup({ rules }: RuleGroup): CompiledGroup {
   return {
-    set,
-    rules: group.rules.map((rule) => ({ rule, expression: compiledOnce(rule) })),
+    set: once(() => compileSet(rules)),
+    rules: rules.map((rule) => ({ rule, expression: once(() => RE2JS.compile(rule.pattern)) })),
   }
 }
 
-function compiledOnce({ pattern }: Rule): () => RE2JS {
-  let compiled: RE2JS | undefined
-  return () => (compiled ??= RE2JS.compile(pattern))
+function compileSet(rules: readonly Rule[]): RE2Set {
+  const set = new RE2Set(RE2Set.UNANCHORED, 0, SET_MEMORY)
+  for (const { pattern } of rules) set.add(pattern)
+  set.compile()
+  return set
+}
+
+function once<Made>(make: () => Made): () => Made {
+  let made: Made | undefined
+  return () => (made ??= make())
 }
 
 function listLiterals(): Literal[] {
@@ -163,7 +175,7 @@ interface WindowMatch {
 function matchWindow({ text, window, group, account, hits }: WindowMatch): void {
   const part = text.slice(window.start, window.end)
   const { start, end } = window
-  for (const index of group.set.match(part)) {
+  for (const index of group.set().match(part)) {
     const compiled = group.rules[index]
     if (compiled === undefined) continue
     if (account.locates.left > 0) hits.push(...locate(compiled, part, { offset: start, account }))

@@ -6,7 +6,7 @@ import { decide, NEARBY, QUOTED_SHARE, THRESHOLDS } from './decision.ts'
 import type { Evidence } from './decision.ts'
 import { listFields, pointerOf } from './fields.ts'
 import type { Field } from './fields.ts'
-import { ruleMatcher } from './matcher.ts'
+import { compileRules, ruleMatcher } from './matcher.ts'
 import { JOINED_ANCHORS, TRIGGERS } from './rules/triggers.ts'
 import { HIDDEN_CHARACTERS, HIDDEN_TEXT, UNEXPLAINED_MIN } from './rules/hidden.ts'
 import { SCAN_INCOMPLETE } from './rules/incomplete.ts'
@@ -24,17 +24,17 @@ export const FINDINGS_MAX = 128
 
 /**
  * Creates the embedded scanner (E07): rules over every text field of a message, in plain and in hidden form. The message
- * is never changed, and must be JSON within the protocol's limits (size and depth are checked before safety). The first
- * scan of a process compiles the rules, unless `prepareScanner` has.
+ * is never changed, and must be JSON within the protocol's limits (size and depth are checked before safety). A scan
+ * compiles the rules that it is the first in its process to need, unless `prepareScanner` has.
  */
 export function createScanner(): Scanner {
   const rulesetVersion = computeRulesetVersion()
   return { rulesetVersion, scan: (message) => scanMessage(message, rulesetVersion) }
 }
 
-/** Compiles the rules, for a process that scans what arrives: its first scan does not wait for it. */
+/** Compiles all rules, for a process that scans what arrives: none of its scans waits for it. */
 export function prepareScanner(): void {
-  ruleMatcher()
+  compileRules()
 }
 
 /** SHA-256 (hex) over everything that decides; names and order of the properties below are part of it and never change. */

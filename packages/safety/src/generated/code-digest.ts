@@ -1,2 +1,2 @@
 // Generated from the scanner's code by generate-code-digest.ts; do not edit.
-export const CODE_DIGEST = '36b6d1996743b7fae49dc7985fc1a71ce39f220a5cd69098c9dddcc0d9f53758'
+export const CODE_DIGEST = '71fca85884e2096064c70d40cc27fa13f09e639cfa0a948f9b5e19898a8b126f'
