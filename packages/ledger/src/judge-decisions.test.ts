@@ -34,7 +34,10 @@ function judged(
   entries: readonly AuditEntry[],
   { people = entriesOf(), from = 0, areTasksWhole = false } = {},
 ) {
-  const judge = createDecisionJudge({ people: parsePeople(people.join()), areTasksWhole })
+  const judge = createDecisionJudge({
+    people: parsePeople(people.join()),
+    ...(areTasksWhole ? { isWhole: () => true } : {}),
+  })
   const found = bodiesOf(entries)
     .slice(from)
     .flatMap((body) => judge.next(body).findings)
@@ -345,7 +348,7 @@ describe('the decisions among records', () => {
       ({ ...body, act: { ...body.act, signed } }) as unknown as RecordBody
     const judge = createDecisionJudge({
       people: parsePeople(entriesOf().join()),
-      areTasksWhole: true,
+      isWhole: () => true,
     })
     const forms = [
       null,

@@ -46,8 +46,8 @@ export interface DecisionJudge {
 
 interface JudgeOptions {
   readonly people: People
-  /** Every task is there from its first record on, also where its chain does not begin here. */
-  readonly areTasksWhole: boolean
+  /** Of single tasks: whether all came by that was recorded of its task before it. Whole chains say so themselves. */
+  readonly isWhole?: (record: RecordBody) => boolean
 }
 
 /** A decision by a key that is none of those that are trusted here. */
@@ -59,12 +59,12 @@ interface Stranger extends Place {
 
 const NOTHING: readonly DecisionFinding[] = []
 
-export function createDecisionJudge({ people, areTasksWhole }: JudgeOptions): DecisionJudge {
+export function createDecisionJudge({ people, isWhole }: JudgeOptions): DecisionJudge {
   const counts = { trusted: 0, untrusted: 0, unsigned: 0, wrong: 0 }
-  const beginning = createBeginning(areTasksWhole)
+  const beginning = createBeginning(isWhole)
   const senders = createSenders()
   const votes = createReleaseVotes()
-  const plans = createPlans()
+  const plans = createPlans(isWhole === undefined ? undefined : 'no_plan')
   const listed = createListedPeople()
   const strangers: Stranger[] = []
   /** The signatures that stand in records already. */
@@ -139,7 +139,7 @@ export function createDecisionJudge({ people, areTasksWhole }: JudgeOptions): De
 
 const PLANS: ReadonlySet<AuditEvent> = new Set(['ERASURE_REQUESTED', 'ERASURE_DEFERRED'])
 
-type Fault = DecisionFault | 'own' | 'used' | 'same_person' | 'unplanned'
+type Fault = DecisionFault | 'own' | 'used' | 'same_person' | 'unplanned' | 'no_plan'
 
 const KINDS: Readonly<Record<Fault, DecisionFinding['kind']>> = {
   unsigned: 'unsigned',
@@ -154,6 +154,7 @@ const KINDS: Readonly<Record<Fault, DecisionFinding['kind']>> = {
   own: 'wrong',
   same_person: 'wrong',
   unplanned: 'wrong',
+  no_plan: 'unproven',
 }
 
 const WORDS: Readonly<Record<Fault, string>> = {
@@ -169,6 +170,7 @@ const WORDS: Readonly<Record<Fault, string>> = {
   own: 'who decided about it had sent it',
   same_person: 'one person alone had this erased: who planned it confirmed it',
   unplanned: 'this erasure was carried out, and no record plans it',
+  no_plan: 'this erasure was carried out, and no record that is here plans it',
 }
 
 const UNLISTED =
@@ -184,7 +186,7 @@ function recordFault(record: RecordBody, people: People): DecisionFault | undefi
 
 const FORMS = {
   keyId: /^[0-9a-f]{16}$/,
-  signedAt: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+  signedAt: /^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
   content: /^[0-9a-f]{64}$/,
   signature: /^[A-Za-z0-9+/]{86}==$/,
 } as const satisfies Record<keyof RecordedSignature, RegExp>
@@ -197,28 +199,36 @@ function signedOf({ act }: RecordBody): RecordedSignature | undefined {
     const value: unknown = signed?.[name as keyof RecordedSignature]
     return typeof value === 'string' && form.test(value)
   })
-  return isFormed ? signed : undefined
+  return isFormed && signed !== undefined && isTime(signed.signedAt) ? signed : undefined
+}
+
+/** The parser takes days that their month does not have for later ones, and other readers refuse them. */
+function isTime(signedAt: string): boolean {
+  const ms = Date.parse(signedAt)
+  return !Number.isNaN(ms) && new Date(ms).toISOString() === signedAt
 }
 
 /** Whether what came before in the task of a record has come by. Chains follow each other, the one in which a task began first. */
-function createBeginning(areTasksWhole: boolean) {
+function createBeginning(isTaskWhole: JudgeOptions['isWhole']) {
   const origins = new Set<string>()
-  let areChainsWhole = true
+  // Without the chains between nobody knows what else they hold.
+  let areChainsWhole = isTaskWhole === undefined
   return {
     /** As far as they have come by. */
     areChainsWhole: () => areChainsWhole,
-    isWhole({ origin, seq, taskSeq }: RecordBody): boolean {
+    isWhole(record: RecordBody): boolean {
+      const { origin, seq, taskSeq } = record
       if (!origins.has(origin)) {
         origins.add(detached(origin))
         areChainsWhole &&= seq === 0
       }
-      return areTasksWhole || areChainsWhole || taskSeq === 0
+      return areChainsWhole || taskSeq === 0 || isTaskWhole?.(record) === true
     },
   }
 }
 
-/** Who asked for an erasure, before it was carried out. */
-function createPlans() {
+/** Who asked for an erasure, before it was carried out. In a log a plan may have expired; of a single task it is `missing`. */
+function createPlans(missing: Fault | undefined) {
   const askedBy = new Map<string, Set<unknown>>()
   return {
     // Also where nobody proves that it is theirs: who confirms a plan in their own name is not a second person.
@@ -229,7 +239,7 @@ function createPlans() {
     },
     faultOf({ handoffId, act }: RecordBody, isWhole: boolean): Fault | undefined {
       const known = askedBy.get(handoffId)
-      if (known === undefined) return isWhole ? 'unplanned' : undefined
+      if (known === undefined) return isWhole ? 'unplanned' : missing
       return known.has(act?.actor) ? 'same_person' : undefined
     },
   }

@@ -38,7 +38,8 @@ export function createListedPeople(): ListedPeople {
   let completeFrom = Infinity
   return {
     next({ event, operation, recordedAt }) {
-      if (event !== 'SETTINGS_CHANGED' || operation === undefined) return
+      // Of a bundle it need not have been checked.
+      if (event !== 'SETTINGS_CHANGED' || !Array.isArray(operation?.details)) return
       const listed = operation.details.filter(({ code }) => code === LISTED)
       for (const { value } of listed) {
         const { person, keyId } = TEXT.exec(value ?? '')?.groups ?? {}

@@ -38,7 +38,7 @@ export function parsePeople(setting: string): People {
   const people = new Map<string, PersonKey>()
   const entries = setting.split(/[\s,]+/).filter((entry) => entry !== '')
   for (const [index, entry] of entries.entries()) {
-    const key = readPerson(entry)
+    const key = readPersonEntry(entry)
     if (typeof key === 'string') throw invalid(`entry ${index + 1} ${key}`)
     const keyId = personKeyId(key.publicKey)
     if (people.has(keyId)) throw invalid(`the key of entry ${index + 1} occurs twice`)
@@ -48,7 +48,7 @@ export function parsePeople(setting: string): People {
 }
 
 /** One entry of it, or what is wrong with it. */
-function readPerson(entry: string): PersonKey | string {
+export function readPersonEntry(entry: string): PersonKey | string {
   const groups = ENTRY.exec(entry)?.groups
   const publicKey = fromBase64(groups?.['key'] ?? '')
   if (groups === undefined || publicKey === undefined)
@@ -58,9 +58,14 @@ function readPerson(entry: string): PersonKey | string {
   const unknown = named.find((role) => !isRole(role))
   if (unknown !== undefined) return `names the role ${unknown}; there are ${ROLES.join(', ')}`
   const untilMs = until === undefined ? undefined : Date.parse(`${until}T00:00:00Z`)
-  if (Number.isNaN(untilMs)) return `ends on ${until}, which is not a date`
+  if (untilMs !== undefined && dayOf(untilMs) !== until)
+    return `ends on ${until}, which is not a date`
   return { person, roles: new Set(named.filter(isRole)), publicKey, untilMs }
 }
+
+/** Undefined for no time; of a day that its month does not have, the parser makes a later one. */
+const dayOf = (ms: number): string | undefined =>
+  Number.isNaN(ms) ? undefined : new Date(ms).toISOString().slice(0, 'YYYY-MM-DD'.length)
 
 const isRole = (text: string): text is Role => (ROLES as readonly string[]).includes(text)
 
@@ -73,3 +78,9 @@ export const personEntry = (
   roles: readonly Role[],
   publicKey: Uint8Array,
 ): string => `${person}:${roles.join('+')}:${toBase64(publicKey)}`
+
+/** The entry that a key was read from. */
+export function entryOfKey({ person, roles, publicKey, untilMs }: PersonKey): string {
+  const entry = personEntry(person, [...roles], publicKey)
+  return untilMs === undefined ? entry : `${entry}:${dayOf(untilMs)}`
+}

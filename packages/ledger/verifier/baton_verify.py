@@ -36,12 +36,23 @@ MEMBERS = {
     "verdicts", "reason", "cost", "payload", "keyIds",
 }
 OPTIONAL = {"act", "tenant", "sentBy", "release", "erasure", "model", "times", "joins", "fanOut", "stream", "operation"}
+PERSON = (r"((?:[a-z][a-z0-9-]{0,30}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,63}):([a-z+]{1,64}):([A-Za-z0-9+/]{43}=)"
+          r"(?::([0-9]{4}-[0-9]{2}-[0-9]{2}))?")
+DECIDED_AS = {
+    "RELEASE_APPROVED": "reviewer", "DEAD_LETTER_DISCARDED": "reviewer", "HANDOFF_APPROVED": "reviewer", "APPROVAL_REFUSED": "reviewer",
+    "LEGAL_HOLD_SET": "compliance", "LEGAL_HOLD_LIFTED": "compliance", "ERASURE_REQUESTED": "compliance", "ERASURE_COMPLETED": "compliance",
+}
+PLANS = {"ERASURE_REQUESTED", "ERASURE_DEFERRED"}
+OVER = {"EXECUTION_COMPLETED", "HANDOFF_CANCELED", "HANDOFF_EXPIRED", "APPROVAL_REFUSED", "DEAD_LETTER_DISCARDED"}
+EFFECTS = {"HANDOFF_ACCEPTED", "EXECUTION_STARTED", "EXECUTION_COMPLETED", "EXECUTION_FAILED"}
+ENDED_MAX = 168 * 3600
 ERASING = {"ERASURE_REQUESTED", "ERASURE_COMPLETED"}
 NOT_EXCLUDED = OrderedDict([
     ("EXPORTER_SIGNATURE", "records of the task after the last one here (your policy names no exporter who vouches that these are all)"),
     ("WITNESS_QUORUM", "a different history shown to others (your policy asks for no witness)"),
     ("BATCH_SIGNATURE", "records that whoever seals made up (your policy names no append service that signs them as well)"),
     ("RECEIPT", "a record that the operational database was told of and that is missing here (the bundle holds no receipt)"),
+    ("DECISIONS", "decisions by others than the people who are said to have made them (your policy names nobody whose decisions count)"),
 ])
 LATER = "records of the task that came after %s (your policy names no exporter who vouches that these are all)"
 HEIR = ("a log that somebody else went on with who has the key %s (your policy names it, and it was handed over with seal %d: "
@@ -332,15 +343,18 @@ class Policy:
     def __init__(self, data):
         self.logs, self.witnesses, self.groups = [], {}, {}
         self.batch_keys, self.exporters, self.retired, quorum, members = {}, [], [], [], set()
-        self.unusable, self.unknown = set(), set()
+        self.unusable, self.unknown, self.people = set(), set(), {}
         for number, octets in enumerate(data.split(b"\n"), 1):
             try:
                 # Octets above 0x7F mean nothing to the syntax of a policy.
                 line = octets.decode("utf-8", "surrogateescape")
                 directive = re.match(r"^[ \t]*#[ \t]*baton-key\b(.*)$", line)
+                person = re.match(r"[ \t]*#[ \t]*baton-person(.*)", line, re.DOTALL)
                 words = [word for word in re.split("[ \t]+", line) if word]
                 if directive:
                     self.key_of_service(directive.group(1).split())
+                elif person:
+                    self.person(person.group(1))
                 elif words and not words[0].startswith("#"):
                     self.line(words, quorum, members)
             except (ValueError, IndexError, KeyError) as error:
@@ -351,6 +365,18 @@ class Policy:
         keys = self.logs + [key for key, _ in self.retired]
         if len({key.public for key in keys}) < len(keys):
             raise ValueError("a key of a log is listed twice")
+
+    def person(self, text):
+        entry = re.fullmatch(r"[ \t]+" + PERSON + r"[ \t]*", text)
+        key = unbase64(entry.group(3)) if entry else None
+        roles = set(entry.group(2).split("+")) if entry else set()
+        if key is None or roles - {"reviewer", "compliance"}:
+            raise ValueError("# baton-person name:role+role:key, optionally with :YYYY-MM-DD")
+        end = datetime.strptime(entry.group(4), "%Y-%m-%d").replace(tzinfo=timezone.utc).timestamp() if entry.group(4) else None
+        key_id = hashlib.sha256(key).hexdigest()[:16]
+        if key_id in self.people:
+            raise ValueError("a key of a person is listed twice")
+        self.people[key_id] = (entry.group(1), roles, key, end)
 
     def key_of_service(self, words):
         role, text, *rest = words
@@ -991,6 +1017,190 @@ def check_joined(records, texts, report):
             report.fail("JOINED", record.place, fault)
 
 
+# ---- Decisions of people -------------------------------------------------------------------------
+SIGNED = {"keyId": "[0-9a-f]{16}", "signedAt": r"[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z",
+          "content": "[0-9a-f]{64}", "signature": "[A-Za-z0-9+/]{86}=="}
+
+
+def act_id(signature):
+    digits = hashlib.sha256(b"baton/act/v1\n" + signature.encode()).hexdigest()
+    variant = "%x" % (int(digits[16], 16) & 3 | 8)
+    digits = digits[:12] + "8" + digits[13:16] + variant + digits[17:32]
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def seconds_of(text):
+    try:
+        return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc).timestamp()
+    except ValueError:
+        return None
+
+
+def fault_of_decision(b, people):
+    """(whether it is tampering, what is wrong) or None where its person signed it."""
+    act = b.get("act") if isinstance(b.get("act"), dict) else {}
+    signed, actor = act.get("signed"), act.get("actor")
+    if "signed" not in act:
+        return False, "nobody signed this decision"
+    if not isinstance(signed, dict) or not isinstance(actor, str) or not all(
+            isinstance(signed.get(name), str) and re.fullmatch(form, signed[name]) for name, form in SIGNED.items()) \
+            or seconds_of(signed["signedAt"]) is None:
+        return True, "the signature has another form"
+    if act.get("id") != act_id(signed["signature"]):
+        return True, "the act has not the id of its signature"
+    if signed["keyId"] not in people:
+        return False, "the key is nobody's who is named in your policy"
+    event = "ERASURE_REQUESTED" if b["event"] == "ERASURE_DEFERRED" else b["event"]
+    person, roles, key, end = people[signed["keyId"]]
+    if person != actor:
+        return True, "the key is another person's"
+    if DECIDED_AS[event] not in roles:
+        return False, "the key has not the role for it"
+    at, recorded = seconds_of(signed["signedAt"]), seconds_of(b["recordedAt"])
+    if end is not None and at >= end:
+        return False, "the key had ended when it signed"
+    about = "-" if DECIDED_AS[event] == "compliance" else b["handoffId"]
+    lines = ["baton/decision/v1", event, b["taskId"], about, actor, signed["keyId"], signed["signedAt"], signed["content"], ""]
+    if not ed25519_verify(key, "\n".join(lines).encode(), unbase64(signed["signature"]) or b""):
+        return True, "the signature is not over this decision"
+    if end is not None and (recorded is None or recorded >= end + ENDED_MAX):
+        return False, "the key had ended long before it was recorded"
+    return None
+
+
+class Decisions:
+    """Goes through the records in their order, and writes down (place, tampering, what is wrong)."""
+    def __init__(self, people):
+        self.people, self.found, self.number = people, [], 0
+        self.begun, self.used, self.planned = set(), set(), {}
+        self.senders, self.waiting = {}, {}
+        self.voters, self.reasons, self.stopped = {}, {}, {}
+        self.given, self.open, self.early = {}, {}, []
+
+    def next(self, record):
+        b = record.body
+        if b["taskSeq"] == 0:
+            self.begun.add(b["taskId"])
+        self.go_through(record)
+        event, handoff = b["event"], b["handoffId"]
+        if event == "HANDOFF_REVISED":
+            self.waiting.pop(handoff, None)
+        if isinstance(b.get("sentBy"), str):
+            self.senders.setdefault(handoff, set()).add(b["sentBy"])
+            for place, actor in self.waiting.pop(handoff, []):
+                if actor == b["sentBy"]:
+                    self.found.append((place, True, "who decided about it had sent it"))
+        if event in DECIDED_AS or event == "ERASURE_DEFERRED":
+            self.number += 1
+            fault = self.fault_of(b) or (self.is_own(record) and (True, "who decided about it had sent it"))
+            if fault:
+                self.found.append((record.place,) + fault)
+        elif event in OVER:
+            self.senders.pop(handoff, None)
+
+    def fault_of(self, b):
+        event, act = b["event"], b.get("act") if isinstance(b.get("act"), dict) else {}
+        if event in PLANS:
+            self.planned.setdefault(b["handoffId"], []).append(act.get("actor"))
+        fault = fault_of_decision(b, self.people)
+        if fault and fault[0]:
+            return fault
+        if event == "ERASURE_COMPLETED":
+            plans = self.planned.get(b["handoffId"])
+            if plans is None:
+                return (True, "no record plans this erasure") if self.is_whole(b) else (False, "no record that is here plans this erasure")
+            return (True, "one person alone had this erased") if act.get("actor") in plans else fault
+        if fault or event in PLANS:
+            return fault
+        if act["id"] in self.used:
+            return True, "the signature is that of an earlier decision"
+        self.used.add(act["id"])
+        return None
+
+    def is_own(self, record):
+        b = record.body
+        event, handoff, actor = b["event"], b["handoffId"], b["act"]["actor"]
+        if DECIDED_AS.get(event) != "reviewer":
+            return False
+        own = actor in self.senders.get(handoff, ())
+        if event in OVER:
+            self.senders.pop(handoff, None)
+        elif handoff not in self.senders:
+            self.waiting.setdefault(handoff, []).append((record.place, actor))
+        return own
+
+    def is_whole(self, b):
+        return b["taskId"] in self.begun
+
+    def go_through(self, record):
+        """What was stopped, who voted, what was released, and what went on by it."""
+        b = record.body
+        event, handoff, release = b["event"], b["handoffId"], b.get("release")
+        ballot = (handoff, b["epoch"])
+        if event == "RELEASE_APPROVED":
+            act = b.get("act")
+            self.voters.setdefault(ballot, set()).add(str(act.get("actor")) if isinstance(act, dict) else "")
+        elif event == "DEAD_LETTERED":
+            self.reasons[ballot] = b["reason"]
+            self.stopped[handoff] = max(b["epoch"], self.stopped.get(handoff, 0))
+        elif event in ("HANDOFF_RELEASED", "HANDOFF_REDACTED"):
+            if release is not None:
+                self.given.setdefault(release, {})[handoff] = b["epoch"]
+            if release is not None or event == "HANDOFF_REDACTED":
+                self.open.setdefault(handoff, []).append((record, self.is_whole(b)))
+        elif release is not None:
+            given = self.given.get(release, {}).get(handoff)
+            if given is None:
+                self.early.append((record, self.is_whole(b)))
+            elif given < self.stopped.get(handoff, 0) < b["epoch"]:
+                self.found.append((record.place, True, "it rests on a release from before the handoff was stopped again"))
+        if event in EFFECTS and handoff in self.open:
+            waiting = self.open.pop(handoff)
+            for one, whole in waiting:
+                if b["epoch"] > one.body["epoch"] or (release is not None and one.body.get("release") == release):
+                    self.count(one, whole, True)
+                else:
+                    self.open.setdefault(handoff, []).append((one, whole))
+
+    def count(self, record, whole, went_on):
+        b = record.body
+        ballot = (b["handoffId"], b["epoch"])
+        if ballot in self.reasons and self.reasons[ballot] != b["reason"]:
+            self.found.append((record.place, True, "it names another reason than the one that the handoff was stopped for"))
+        if not whole and b["handoffId"] not in self.stopped:
+            return
+        reason = self.reasons.get(ballot, None if went_on and whole else b["reason"])
+        needed = 1 if b.get("release") is None and reason in ("POISON", "UNRECORDABLE") else 2
+        votes = len(self.voters.get(ballot, ()))
+        if votes < needed:
+            self.found.append((record.place, True, "it takes the votes of %d people, and %d voted in time" % (needed, votes)))
+
+    def finish(self):
+        for waiting in self.open.values():
+            for record, whole in waiting:
+                self.count(record, whole, False)
+        for record, whole in self.early:
+            handoffs = self.given.get(record.body["release"])
+            if handoffs is None and not whole:
+                continue
+            why = "no record gives" if handoffs is None else "was given later" if record.body["handoffId"] in handoffs else "is of another handoff"
+            self.found.append((record.place, True, "it rests on a release that " + why))
+        return self.found
+
+
+def check_decisions(records, policy, report):
+    decisions = Decisions(policy.people)
+    for record in records:
+        decisions.next(record)
+    found = decisions.finish()
+    if not policy.people:
+        if decisions.number or found:
+            report.skipped.append("DECISIONS")
+        return
+    for place, is_tampering, message in found:
+        (report.fail if is_tampering else report.lack)("DECISIONS", place, message)
+
+
 def check_ends(records, report):
     waiting = {}
     for record in records:
@@ -1150,6 +1360,7 @@ def verify(data, policy, now, report):
     check_seal(files, records + erasures, chains, handovers, policy, now, report)
     check_services(batches, receipts, records + erasures, chains, policy, report)
     texts = check_texts(files, records, erasures, lists, report)
+    check_decisions(records + erasures, policy, report)
     check_joined(records, texts, report)
     check_ends(records, report)
     if ends is not None:

@@ -3,13 +3,14 @@ import { readFile } from 'node:fs/promises'
 import { readHeads, sealLogKeys } from '@baton/audit'
 import type { Pool } from '@baton/audit'
 import {
+  entryOfKey,
   formatVerifierKey,
   parseAuditorPolicy,
   sealLogOrigin,
   SIGNATURE_TYPES,
   verifierKey,
 } from '@baton/ledger'
-import type { NoteSigner } from '@baton/ledger'
+import type { NoteSigner, People } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
 import type { KeyObject } from 'node:crypto'
 import type { EvidencePolicy } from './evidence.ts'
@@ -20,6 +21,8 @@ interface PolicySources {
   readonly sealKey: KeyObject | undefined
   readonly batchKeys: ReadonlyMap<string, KeyObject>
   readonly exporter: NoteSigner | undefined
+  /** Whose decisions count. */
+  readonly people: People
 }
 
 /** Throws BATON_EVIDENCE_POLICY_INVALID when the file is missing or is no policy. */
@@ -31,7 +34,8 @@ export async function readEvidencePolicy(sources: PolicySources): Promise<Eviden
   throw invalid(`${file ?? 'the own policy'}, line ${parsed.line}: ${parsed.message}`)
 }
 
-async function ownPolicy({ reader, sealKey, batchKeys, exporter }: PolicySources): Promise<string> {
+async function ownPolicy(sources: PolicySources): Promise<string> {
+  const { reader, sealKey, batchKeys, exporter, people } = sources
   const heads = await readHeads(reader)
   const origin = sealLogOrigin(heads[0]?.origin ?? '')
   const { publicKeys, handovers } = sealKey
@@ -48,10 +52,12 @@ async function ownPolicy({ reader, sealKey, batchKeys, exporter }: PolicySources
   })
   const exporters =
     exporter === undefined ? [] : [`# baton-key exporter ${formatVerifierKey(exporter.key)}`]
+  const persons = [...people.values()].map((key) => `# baton-person ${entryOfKey(key)}`)
   const chains = heads.flatMap((head) =>
     inForce === undefined ? [] : [`# baton-chain ${vkeyOf(head.origin, inForce)}`],
   )
-  return [...log, 'quorum none', ...retired, ...batch, ...exporters, ...chains, ''].join('\n')
+  const keys = [...retired, ...batch, ...exporters, ...persons, ...chains]
+  return [...log, 'quorum none', ...keys, ''].join('\n')
 }
 
 const vkeyOf = (name: string, key: Uint8Array): string =>

@@ -40,7 +40,7 @@ interface Unsigned {
 }
 
 function judgeDecisions(people: People): DecisionCheck {
-  const judge = createDecisionJudge({ people, areTasksWhole: false })
+  const judge = createDecisionJudge({ people })
   /** Those from before anybody signed, as far as is known yet. */
   let unsigned: readonly Unsigned[] = []
   /** When the first signed one was recorded, of each kind. */

@@ -1,5 +1,6 @@
 // One check of a bundle: it sees every record once, and writes down what is wrong.
 import * as container from './checks/container.ts'
+import { checkDecisions } from './checks/decisions.ts'
 import { checkJoined } from './checks/joined.ts'
 import * as payloads from './checks/payloads.ts'
 import * as records from './checks/records.ts'
@@ -35,6 +36,7 @@ export const CHECK_TITLES = {
   RECEIPT: 'Every receipt has its record',
   ERASURE: 'Every erasure says exactly what it erased',
   PAYLOAD: 'Every text is what its record committed to, or is lawfully erased',
+  DECISIONS: 'People of your policy signed what they decided, and enough of them',
   JOINED: 'Every join was given what its branches came to',
   TASK_END: 'Every accepted handoff has an end',
   TASK_COMPLETE: 'No record is missing at the end of the task',
@@ -92,6 +94,7 @@ export const CHECKS: Readonly<Record<CheckId, Check>> = {
   RECEIPT: service.checkReceipt,
   ERASURE: payloads.checkErasure,
   PAYLOAD: payloads.checkPayload,
+  DECISIONS: checkDecisions,
   JOINED: checkJoined,
   TASK_END: checkTaskEnd,
   TASK_COMPLETE: checkTaskComplete,

@@ -10,6 +10,8 @@ const OPEN: Readonly<Partial<Record<CheckId, string>>> = {
   WITNESS_QUORUM: 'a different history shown to others (your policy asks for no witness)',
   RECEIPT:
     'a record that the operational database was told of and that is missing here (the bundle holds no receipt)',
+  DECISIONS:
+    'decisions by others than the people who are said to have made them (your policy names nobody whose decisions count)',
 }
 
 /** Worse ones leave everything open. */

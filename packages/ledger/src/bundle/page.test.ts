@@ -207,27 +207,21 @@ const QUESTIONS: readonly (readonly [
   [
     'Who decided that it could go on, when, and about what?',
     'people',
-    [
-      'reviewer-anna',
-      'reviewer-ben',
-      'handoff 2',
-      '14 November 2023, 22:13:20.000005 UTC',
-      'SAFETY_VIOLATION',
-    ],
+    ['anna', 'ben', 'handoff 2', '14 November 2023, 22:13:20.000005 UTC', 'SAFETY_VIOLATION'],
   ],
   [
     'What did the check say before and after the release?',
     'story',
     [
       'The safety check itself said \u201creject\u201d, with 2 findings.',
-      `It was accepted because of approval override ${RELEASE}, which was given by reviewer-anna (paragraph 6) and reviewer-ben (paragraph 7). The first verdict, a refusal, is in paragraph 4; this is the second.`,
+      `It was accepted because of approval override ${RELEASE}, which was given by anna (paragraph 6) and ben (paragraph 7). The first verdict, a refusal, is in paragraph 4; this is the second.`,
     ],
   ],
   [
     'Whose data was erased, at whose word, on what ground, and what is left?',
     'story',
     [
-      'The erasure that privacy-carol had confirmed was completed, on the ground of GDPR_ART_17.',
+      'The erasure that dora had confirmed was completed, on the ground of GDPR_ART_17.',
       `It concerns 1 text of the person known here as ${SUBJECT_REF}`,
       'Their digests stay, so that the log can still be checked.',
     ],
@@ -309,14 +303,14 @@ describe('twelve questions are answered from the page alone', () => {
 })
 
 test('a proven end is said in the verdict, and what came later stands by record', async () => {
-  const part = open(await storyParts({ size: STORY.length - 2 }))
+  const part = open(await storyParts({ size: STORY.length - 3 }))
   expect(part('facts').textContent).toContain('As far as the bundle itself can say, complete until')
   await give(part, 'policy-file', policyText(['exporter']))
   expect(part('verdict').textContent).toMatch(
     /This bundle is valid: .* Complete until 14 November 2023, .*: nothing of this task is missing\./,
   )
   expect(part('facts').textContent).toContain(
-    `1 record came later (paragraph ${STORY.length - 1}); whether others came with it is not said.`,
+    `1 record came later (paragraph ${STORY.length - 2}); whether others came with it is not said.`,
   )
   expect(part('not-excluded').textContent).toContain('records of the task that came after 2023-')
   const rows = part('trace')

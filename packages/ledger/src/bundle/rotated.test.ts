@@ -1,7 +1,7 @@
 // A bundle of a log whose key was changed counts each key for the part that it signed, whoever of them the reader trusts.
 import { describe, expect, test } from 'vitest'
 import { evidenceOf, NOW } from '../../fixtures/evidence.ts'
-import { mapped } from '../../fixtures/bundle-changes.ts'
+import { plainMapped } from '../../fixtures/bundle-changes.ts'
 import {
   NEW,
   OLD,
@@ -59,7 +59,7 @@ test.each(ROTATION_ATTACKS)('%s', async (_, policy, make) => {
 test('only a log that was handed over needs the fourth version', async () => {
   const [, , make] = SOUND[0] as (typeof SOUND)[0]
   expect(formatOf(writeBundle(await make()))).toBe('baton-evidence/4')
-  expect(formatOf(writeBundle(await evidenceOf(mapped)))).toBe('baton-evidence/2')
+  expect(formatOf(writeBundle(await evidenceOf(plainMapped)))).toBe('baton-evidence/2')
   expect(verify(await wrongVersion(), TRUST_NEW).verdict).toBe('tampered')
 })
 

@@ -1,6 +1,6 @@
 // A bundle proves that nothing is missing at the end of its tasks, until when, and what came later; and no other end passes.
 import { describe, expect, test } from 'vitest'
-import { honest, mapped, refiled, signed } from '../../fixtures/bundle-changes.ts'
+import { mapped, plain, plainMapped, refiled, signed } from '../../fixtures/bundle-changes.ts'
 import { OTHER_TASK, TASK } from '../../fixtures/evidence-task.ts'
 import { evidenceOf, NOW, policyOf } from '../../fixtures/evidence.ts'
 import { deepEnd, END_ATTACKS } from '../../fixtures/task-end-attacks.ts'
@@ -95,7 +95,7 @@ describe('the end of a task', () => {
 
 describe('a log that commits to no map', () => {
   test('has bundles of version 1, in the words of version 1', async () => {
-    const bundle = signed(await evidenceOf(honest))
+    const bundle = signed(await evidenceOf(plain))
     expect(Buffer.from(fileOf(bundle, FILES.manifest)).toString()).toContain('"baton-evidence/1"')
     const report = verify(bundle)
     expect([report.verdict, report.end, report.notExcluded]).toEqual(['valid', null, []])
@@ -112,14 +112,14 @@ test('the exporter signs the version too', async () => {
   const bytes = await refiled(
     FILES.manifest,
     (json) => Buffer.from(json.toString().replace('evidence/2', 'evidence/1')),
-    mapped,
+    plainMapped,
   )
   const failed = verify(bytes).checks.filter(({ result }) => result === 'failed')
   expect(failed.map(({ id }) => id)).toContain('EXPORTER_SIGNATURE')
 })
 
 test('what a task adds to a bundle is its way through the map', async () => {
-  const [without, with_] = [await evidenceOf(honest), await evidenceOf(mapped)]
+  const [without, with_] = [await evidenceOf(plain), await evidenceOf(plainMapped)]
   const proof = (parts: typeof without) => fileOf(signed(parts), FILES.proof).length
   // A node of children and a list, in base64.
   expect(proof(with_) - proof(without)).toBeLessThan(2_000)

@@ -19,6 +19,7 @@ import { encodeUtf8 } from '../bytes.ts'
 import { evidenceOf, NOW, policyOf, policyText } from '../../fixtures/evidence.ts'
 import { TASK } from '../../fixtures/evidence-task.ts'
 import { fannedOut, outcomeOf } from '../../fixtures/fanned-out.ts'
+import { decidedEvidence, erased, FORGERIES, reviewed } from '../../fixtures/decided-task.ts'
 import { deepEnd, END_ATTACKS } from '../../fixtures/task-end-attacks.ts'
 import { ABSENT_TASK } from '../../fixtures/task-ends.ts'
 import type { MapOptions } from '../../fixtures/task-ends.ts'
@@ -104,6 +105,20 @@ const FORMS: readonly (readonly [string, () => Promise<Uint8Array>])[] = [
   ],
 ]
 
+interface Said {
+  readonly findings?: readonly { readonly rule: string }[]
+  readonly incomplete?: readonly { readonly rule: string }[]
+  readonly checks?: readonly { readonly findings: readonly { readonly rule: string }[] }[]
+}
+
+/** What a verifier found anything with, in the words of either. */
+const rulesOf = ({ findings = [], incomplete = [], checks = [] }: Said): ReadonlySet<string> =>
+  new Set(
+    [...findings, ...incomplete, ...checks.flatMap((check) => check.findings)].map(
+      ({ rule }) => rule,
+    ),
+  )
+
 const CUT = outcomeOf('left', {
   result: null,
   cut: { bytes: 33, sha256: sha256Hex(encodeUtf8('{"all":[1,2.5,null],"of":"left"}')), href: '/' },
@@ -144,6 +159,32 @@ describe.each(verifiers)('%s', (_, verify) => {
     const path = put(`${name}.form.tar`, await make())
     const { code, output } = await verify(path, '--policy', modest, '--json')
     expect([code, JSON.parse(output).verdict]).toEqual([3, 'tampered'])
+  })
+
+  test.each([
+    ['a release', reviewed],
+    ['an erasure', erased],
+  ])('finds %s proven that two people signed', async (name, entries) => {
+    const path = put(`${name}.tar`, signed(await evidenceOf(decidedEvidence(entries()))))
+    const { code, output } = await verify(path, '--policy', policy, '--json')
+    expect([code, JSON.parse(output).verdict]).toEqual([0, 'valid'])
+    const nobody = put('nobody.policy', policyText(['people']))
+    const open = JSON.parse((await verify(path, '--policy', nobody, '--json')).output)
+    expect([open.verdict, open.notExcluded]).toEqual([
+      'valid',
+      [expect.stringMatching(/^decisions by others than the people .*names nobody/)],
+    ])
+  })
+
+  test.each(Object.entries(FORGERIES))('%s', async (name, { make, verdict }) => {
+    const path = put(`${name}.tar`, signed(await evidenceOf(decidedEvidence(make()))))
+    const { code, output } = await verify(path, '--policy', policy, '--json')
+    const said = JSON.parse(output)
+    expect([code, said.verdict, rulesOf(said)]).toEqual([
+      EXIT_CODES[verdict],
+      verdict,
+      new Set(['DECISIONS']),
+    ])
   })
 
   test('a log that commits to the ends of tasks: complete until then, and nothing of it missing', async () => {

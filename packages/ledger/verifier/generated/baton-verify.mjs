@@ -121,6 +121,37 @@ var LedgerError = class extends Error {
 	}
 };
 
+// packages/ledger/src/tenant-names.ts
+const TENANT = "[a-z][a-z0-9-]{0,30}";
+const OPERATOR_NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,63}";
+const OPERATOR = `(?:${TENANT}/)?${OPERATOR_NAME}`;
+const isTenantName = (text) => WHOLE.test(text);
+const WHOLE = new RegExp(`^${TENANT}$`);
+
+// packages/ledger/src/people.ts
+const ROLES = ["reviewer", "compliance"];
+const ENTRY = new RegExp(String.raw`^(?<person>${OPERATOR}):(?<roles>[a-z+]{1,64}):(?<key>[A-Za-z0-9+/]{43}=)(?::(?<until>\d{4}-\d{2}-\d{2}))?$`);
+const personKeyId = (publicKey) => sha256Hex(publicKey).slice(0, 16);
+function readPersonEntry(entry) {
+	const groups = ENTRY.exec(entry)?.groups;
+	const publicKey = fromBase64(groups?.["key"] ?? "");
+	if (groups === void 0 || publicKey === void 0) return "is not person:role+role:publicKey, optionally with :YYYY-MM-DD; `baton people key NAME` prints one";
+	const { person = "", roles = "", until } = groups;
+	const named = roles.split("+");
+	const unknown = named.find((role) => !isRole$1(role));
+	if (unknown !== void 0) return `names the role ${unknown}; there are ${ROLES.join(", ")}`;
+	const untilMs = until === void 0 ? void 0 : Date.parse(`${until}T00:00:00Z`);
+	if (untilMs !== void 0 && dayOf(untilMs) !== until) return `ends on ${until}, which is not a date`;
+	return {
+		person,
+		roles: new Set(named.filter(isRole$1)),
+		publicKey,
+		untilMs
+	};
+}
+const dayOf = (ms) => Number.isNaN(ms) ? void 0 : new Date(ms).toISOString().slice(0, 10);
+const isRole$1 = (text) => ROLES.includes(text);
+
 // packages/ledger/src/note/key.ts
 const SIGNATURE_TYPES = {
 	ed25519: 1,
@@ -329,15 +360,23 @@ function meetsQuorum(policy, isWitnessed) {
 }
 
 // packages/ledger/src/bundle/auditor-policy.ts
+const PERSON_BEGINS = /^[ \t]*#[ \t]*baton-person/;
+const PERSON = /^[ \t]*#[ \t]*baton-person[ \t]+([^ \t]+)[ \t]*$/;
 const DIRECTIVE = /^[ \t]*#[ \t]*baton-key\b(.*)$/;
 function parseAuditorPolicy(bytes) {
 	const parsed = parsePolicy(bytes);
 	if (!parsed.ok) return parsed;
 	const batchKeys = /* @__PURE__ */ new Map();
 	const exporters = [];
+	const people = /* @__PURE__ */ new Map();
 	const retired = [];
 	const { logs } = parsed.policy;
 	for (const [at, line] of policyLines(bytes).entries()) {
+		if (PERSON_BEGINS.test(line) && !addPerson(people, PERSON.exec(line)?.[1] ?? "")) return {
+			ok: false,
+			line: at + 1,
+			message: PERSON_FORM
+		};
 		const directive = DIRECTIVE.exec(line)?.[1];
 		if (directive === void 0) continue;
 		const read = readDirective(directive);
@@ -371,12 +410,22 @@ function parseAuditorPolicy(bytes) {
 			log: parsed.policy,
 			batchKeys,
 			retired,
+			people,
 			exporters
 		}
 	};
 }
 const DIRECTIVE_FORM = "# baton-key batch|exporter <vkey of type 0x01>, or retired <vkey> <seals>";
 const ONE_KEY = "two keys of one log: name the one in force, and the others as # baton-key retired <vkey> <seals>";
+const PERSON_FORM = "# baton-person <one entry of BATON_PEOPLE, each key once>";
+function addPerson(people, entry) {
+	const key = readPersonEntry(entry);
+	if (typeof key === "string") return false;
+	const keyId = personKeyId(key.publicKey);
+	if (people.has(keyId)) return false;
+	people.set(keyId, key);
+	return true;
+}
 function secondOfOneName(bytes, logs) {
 	const seen = /* @__PURE__ */ new Set();
 	for (const [at, line] of policyLines(bytes).entries()) {
@@ -415,7 +464,8 @@ const OPEN = {
 	EXPORTER_SIGNATURE: "records of the task after the last one here (your policy names no exporter who vouches that these are all)",
 	BATCH_SIGNATURE: "records that whoever seals made up (your policy names no append service that signs them as well)",
 	WITNESS_QUORUM: "a different history shown to others (your policy asks for no witness)",
-	RECEIPT: "a record that the operational database was told of and that is missing here (the bundle holds no receipt)"
+	RECEIPT: "a record that the operational database was told of and that is missing here (the bundle holds no receipt)",
+	DECISIONS: "decisions by others than the people who are said to have made them (your policy names nobody whose decisions count)"
 };
 const JUDGED = /* @__PURE__ */ new Set([
 	"valid",
@@ -637,6 +687,11 @@ const isSameSignature = (left, right) => left.name === right.name && left.keyId 
 
 // packages/ledger/src/uuid.ts
 const UUID$1 = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const VARIANT_AT = 16;
+function uuidOfDigest(hex) {
+	const variant = (Number.parseInt(hex.charAt(VARIANT_AT), 16) & 3 | 8).toString(16);
+	return uuidOfHex(`${hex.slice(0, 12)}8${hex.slice(13, VARIANT_AT)}${variant}${hex.slice(17, 32)}`);
+}
 const uuidOfHex = (hex) => `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 
 // packages/ledger/src/rules.ts
@@ -725,14 +780,14 @@ const count = integer(0, Number.MAX_SAFE_INTEGER);
 // packages/ledger/src/canonical-json.ts
 const DEPTH_MAX$1 = 32;
 function canonicalJson(value) {
-	return write(value, []);
+	return write$1(value, []);
 }
 function refuse(what, path) {
 	const pointer = path.map((step) => `/${escapePointer(String(step))}`).join("");
 	throw new LedgerError("BATON_CANONICAL_INVALID", `${what} has no canonical form`, pointer);
 }
 const escapePointer = (step) => step.replaceAll("~", "~0").replaceAll("/", "~1");
-function write(value, path) {
+function write$1(value, path) {
 	switch (typeof value) {
 		case "string": return writeString(value, path);
 		case "number": return Number.isFinite(value) ? JSON.stringify(value) : refuse("a non-finite number", path);
@@ -749,7 +804,7 @@ function writeArray(values, path) {
 	let text = "[";
 	for (let index = 0; index < values.length; index += 1) {
 		path.push(index);
-		text += `${index === 0 ? "" : ","}${write(values[index], path)}`;
+		text += `${index === 0 ? "" : ","}${write$1(values[index], path)}`;
 		path.pop();
 	}
 	return `${text}]`;
@@ -763,7 +818,7 @@ function writeObject(value, path) {
 	for (const key of Object.keys(members).sort()) {
 		path.push(key);
 		if (text.length > 1) text += ",";
-		text += `${writeString(key, path)}:${write(members[key], path)}`;
+		text += `${writeString(key, path)}:${write$1(members[key], path)}`;
 		path.pop();
 	}
 	return `${text}}`;
@@ -875,7 +930,7 @@ const FILES = {
 	policy: "policy",
 	page: "index.html"
 };
-const UNLISTED = [
+const UNLISTED$1 = [
 	FILES.manifest,
 	FILES.manifestNote,
 	FILES.manifestDigest
@@ -1013,7 +1068,7 @@ const checkManifest = ({ evidence, log }) => {
 		else if (sha256Hex(file) !== sha256) log.fail({ file: name }, "the file has another digest");
 	}
 	const order = manifest.files.map(({ name }) => name);
-	const listed = [...files.keys()].filter((name) => !UNLISTED.includes(name));
+	const listed = [...files.keys()].filter((name) => !UNLISTED$1.includes(name));
 	for (const name of listed) if (!order.includes(name)) log.fail({ file: name }, "the file is not listed");
 	if (order.join() !== KNOWN.filter((name) => order.includes(name)).join()) log.fail({ file: FILES.manifest }, "the list is not in the order of the files");
 	if (manifest.payloads === "included" !== files.has(FILES.payloads)) log.fail({ file: FILES.payloads }, "the manifest says otherwise about texts");
@@ -1040,6 +1095,500 @@ const checkExporterSignature = ({ evidence, log }) => {
 	return NO_RECORDS;
 };
 const textOf = ({ files, manifest }) => exporterText(files.get(FILES.manifest) ?? encodeUtf8(""), manifest?.format ?? "");
+
+// packages/ledger/src/listed-people.ts
+const LISTED = "PERSON";
+const LISTED_AS = "people";
+const TEXT = /^(?<person>[^:]+):[a-z+]*:(?<keyId>[0-9a-f]{16})(?::.*)?$/;
+function createListedPeople() {
+	const keys = /* @__PURE__ */ new Set();
+	let completeFrom = Infinity;
+	return {
+		next({ event, operation, recordedAt }) {
+			if (event !== "SETTINGS_CHANGED" || !Array.isArray(operation?.details)) return;
+			const listed = operation.details.filter(({ code }) => code === LISTED);
+			for (const { value } of listed) {
+				const { person, keyId } = TEXT.exec(value ?? "")?.groups ?? {};
+				keys.add(detached(`${person} ${keyId}`));
+			}
+			if (operation.subject === "people" && listed.length > 0) completeFrom = Math.min(completeFrom, parseInstant(recordedAt) ?? Infinity);
+		},
+		completeFrom: () => completeFrom,
+		has: (person, keyId) => keys.has(`${person} ${keyId}`)
+	};
+}
+
+// packages/ledger/src/recorded-decision.ts
+const DECIDED_AS = {
+	RELEASE_APPROVED: "reviewer",
+	DEAD_LETTER_DISCARDED: "reviewer",
+	HANDOFF_APPROVED: "reviewer",
+	APPROVAL_REFUSED: "reviewer",
+	LEGAL_HOLD_SET: "compliance",
+	LEGAL_HOLD_LIFTED: "compliance",
+	ERASURE_REQUESTED: "compliance",
+	ERASURE_COMPLETED: "compliance"
+};
+const isDecision = (event) => typeof event === "string" && Object.hasOwn(DECIDED_AS, event);
+const statementOf = ({ event, taskId, handoffId, person }, { keyId, signedAt, content }) => encodeUtf8(`baton/decision/v1\n${event}\n${taskId}\n${handoffId ?? "-"}\n${person}\n${keyId}\n${signedAt}\n${content}\n`);
+function keyFault({ event, person }, { keyId, signedAt }, people) {
+	const key = people.get(keyId);
+	if (key === void 0) return "unknown_key";
+	if (key.person !== person) return "other_person";
+	if (!key.roles.has(DECIDED_AS[event])) return "role";
+	return key.untilMs !== void 0 && !(Date.parse(signedAt) < key.untilMs) ? "expired_key" : void 0;
+}
+function isSignedBy(decision, signed, people) {
+	const publicKey = people.get(signed.keyId)?.publicKey;
+	const signature = fromBase64(signed.signature);
+	if (publicKey === void 0 || signature === void 0) return false;
+	return verifyEd25519(publicKey, statementOf(decision, signed), signature);
+}
+const actIdOf = ({ signature }) => uuidOfDigest(sha256Hex(encodeUtf8(`baton/act/v1\n${signature}`)));
+const ENDED_MAX_MS = 6048e5;
+function endedFault({ keyId }, people, atMs) {
+	const { untilMs = Infinity } = people.get(keyId) ?? {};
+	return untilMs === Infinity || atMs < untilMs + ENDED_MAX_MS ? void 0 : "expired_key";
+}
+const signedAs = (event) => event === "ERASURE_DEFERRED" ? "ERASURE_REQUESTED" : event;
+function entryFault(entry, people, atMs) {
+	const { taskId, act } = entry;
+	const event = signedAs(entry.event);
+	if (!isDecision(event)) return void 0;
+	if (act?.signed === void 0) return "unsigned";
+	const { signed } = act;
+	if (act.id !== actIdOf(signed)) return "signature";
+	const decision = {
+		event,
+		taskId,
+		handoffId: DECIDED_AS[event] === "compliance" ? null : entry.handoffId,
+		person: act.actor
+	};
+	const fault = keyFault(decision, signed, people);
+	if (fault !== void 0) return fault;
+	if (!isSignedBy(decision, signed, people)) return "signature";
+	return endedFault(signed, people, atMs);
+}
+
+// packages/ledger/src/release-votes.ts
+const INTERRUPTED = ["POISON", "UNRECORDABLE"];
+const votersNeeded = (reason) => INTERRUPTED.includes(reason) ? 1 : 2;
+const EFFECTS = /* @__PURE__ */ new Set([
+	"HANDOFF_ACCEPTED",
+	"EXECUTION_STARTED",
+	"EXECUTION_COMPLETED",
+	"EXECUTION_FAILED"
+]);
+const WORDS$1 = {
+	unknown: "it rests on a release that no record gives",
+	later: "it rests on a release that was given later",
+	other: "it rests on the release of another handoff",
+	ended: "it rests on a release from before the handoff was stopped again",
+	reason: "it names another reason than the one that the handoff was stopped for"
+};
+function createReleaseVotes() {
+	const rounds = createRounds();
+	const uses = createUses(rounds);
+	const open = /* @__PURE__ */ new Map();
+	const wrong = [];
+	function release(record, isWhole) {
+		const { epoch, reason } = record;
+		const handoffId = detached(record.handoffId);
+		const id = typeof record.release === "string" ? detached(record.release) : void 0;
+		if (id === void 0 && record.event === "HANDOFF_RELEASED") return;
+		if (id !== void 0) uses.give(id, record);
+		const one = {
+			...placeOf$2(record),
+			handoffId,
+			epoch,
+			reason: reason && detached(reason),
+			id
+		};
+		open.set(handoffId, [...open.get(handoffId) ?? [], {
+			...one,
+			isWhole
+		}]);
+	}
+	function goOn({ handoffId, epoch, release: id }) {
+		const waiting = open.get(handoffId);
+		if (waiting === void 0) return;
+		const isUsed = (one) => epoch > one.epoch || id !== void 0 && one.id === id;
+		const { used = [], rest } = Object.groupBy(waiting, (one) => isUsed(one) ? "used" : "rest");
+		wrong.push(...used.flatMap((one) => faultsOf(one, rounds, true)));
+		if (rest === void 0) open.delete(handoffId);
+		else open.set(detached(handoffId), rest);
+	}
+	return {
+		next(record, isWhole) {
+			const { event } = record;
+			if (event === "RELEASE_APPROVED") rounds.vote(record);
+			else if (event === "DEAD_LETTERED") rounds.stop(record);
+			else if (event === "HANDOFF_RELEASED" || event === "HANDOFF_REDACTED") release(record, isWhole);
+			else uses.use(record, isWhole);
+			if (EFFECTS.has(event)) goOn(record);
+		},
+		finish: () => [
+			...wrong,
+			...[...open.values()].flat().flatMap((one) => faultsOf(one, rounds, false)),
+			...uses.finish()
+		]
+	};
+}
+function createRounds() {
+	const voters = /* @__PURE__ */ new Map();
+	const reasons = /* @__PURE__ */ new Map();
+	const stopped = /* @__PURE__ */ new Map();
+	return {
+		vote({ handoffId, epoch, act }) {
+			const ballot = ballotOf(handoffId, epoch);
+			const known = voters.get(ballot) ?? /* @__PURE__ */ new Set();
+			voters.set(ballot, known.add(detached(String(act?.actor))));
+		},
+		stop({ handoffId, epoch, reason }) {
+			const id = detached(handoffId);
+			reasons.set(ballotOf(id, epoch), reason && detached(reason));
+			stopped.set(id, Math.max(epoch, stopped.get(id) ?? 0));
+		},
+		votes: ({ handoffId, epoch }) => voters.get(ballotOf(handoffId, epoch))?.size ?? 0,
+		reason: ({ handoffId, epoch }) => reasons.get(ballotOf(handoffId, epoch)),
+		lastStop: (handoffId) => stopped.get(handoffId)
+	};
+}
+function faultsOf(one, rounds, wentOn) {
+	const { origin, seq, handoffId, id, isWhole } = one;
+	const reason = rounds.reason(one);
+	const found = reason === void 0 || reason === one.reason ? [] : [WORDS$1.reason];
+	if (isWhole || rounds.lastStop(handoffId) !== void 0) {
+		const known = reason ?? (wentOn && isWhole ? null : one.reason);
+		const needed = id === void 0 ? votersNeeded(known) : votersNeeded(null);
+		const votes = rounds.votes(one);
+		const counted = wentOn ? `${votes} had voted when it went on` : `${votes} voted for it`;
+		if (votes < needed) found.push(`it takes the votes of ${needed} people, and ${counted}`);
+	}
+	return found.map((message) => ({
+		origin,
+		seq,
+		message
+	}));
+}
+function createUses(rounds) {
+	const given = /* @__PURE__ */ new Map();
+	const early = [];
+	const wrong = [];
+	function faultOf({ origin, seq, handoffId, release, isWhole }) {
+		const handoffs = given.get(release);
+		if (handoffs === void 0) return isWhole ? [{
+			origin,
+			seq,
+			message: WORDS$1.unknown
+		}] : [];
+		return [{
+			origin,
+			seq,
+			message: handoffs.has(handoffId) ? WORDS$1.later : WORDS$1.other
+		}];
+	}
+	return {
+		give(id, { handoffId, epoch }) {
+			given.set(id, (given.get(id) ?? /* @__PURE__ */ new Map()).set(detached(handoffId), epoch));
+		},
+		use(record, isWhole) {
+			const { handoffId, epoch, release } = record;
+			if (typeof release !== "string") return;
+			const givenIn = given.get(release)?.get(handoffId);
+			if (givenIn === void 0) {
+				const named = {
+					handoffId: detached(handoffId),
+					release: detached(release)
+				};
+				early.push({
+					...placeOf$2(record),
+					...named,
+					isWhole
+				});
+				return;
+			}
+			const stoppedIn = rounds.lastStop(handoffId) ?? 0;
+			if (stoppedIn > givenIn && epoch > stoppedIn) wrong.push({
+				...placeOf$2(record),
+				message: WORDS$1.ended
+			});
+		},
+		finish: () => [...wrong, ...early.flatMap(faultOf)]
+	};
+}
+const ballotOf = (handoffId, epoch) => `${detached(handoffId)} ${epoch}`;
+const placeOf$2 = ({ origin, seq }) => ({
+	origin: detached(origin),
+	seq
+});
+
+// packages/ledger/src/judge-decisions.ts
+const NOTHING = [];
+function createDecisionJudge({ people, isWhole }) {
+	const counts = {
+		trusted: 0,
+		untrusted: 0,
+		unsigned: 0,
+		wrong: 0
+	};
+	const beginning = createBeginning(isWhole);
+	const senders = createSenders();
+	const votes = createReleaseVotes();
+	const plans = createPlans(isWhole === void 0 ? void 0 : "no_plan");
+	const listed = createListedPeople();
+	const strangers = [];
+	const used = /* @__PURE__ */ new Set();
+	function faultOf(record) {
+		const { event, act } = record;
+		if (PLANS.has(event)) plans.asked(record);
+		const fault = recordFault(record, people);
+		if (fault !== void 0 && KINDS[fault] === "wrong") return fault;
+		if (event === "ERASURE_COMPLETED") return plans.faultOf(record, beginning.isWhole(record)) ?? fault;
+		if (fault !== void 0 || PLANS.has(event)) return fault;
+		const { id } = act;
+		if (used.has(id)) return "used";
+		used.add(detached(id));
+	}
+	function judge(record) {
+		const fault = faultOf(record) ?? (senders.decided(record) ? "own" : void 0);
+		const kind = fault === void 0 ? "trusted" : KINDS[fault];
+		const decision = kind === "unproven" ? "untrusted" : kind;
+		counts[decision] += 1;
+		if (fault === "unknown_key") meet(record);
+		if (fault === void 0 || fault === "unknown_key" || kind === "trusted") return {
+			decision,
+			findings: NOTHING
+		};
+		return {
+			decision,
+			findings: [{
+				...placeOf$1(record),
+				kind,
+				message: WORDS[fault]
+			}]
+		};
+	}
+	function meet(record) {
+		const { actor = "", signed } = record.act ?? {};
+		strangers.push({
+			...placeOf$1(record),
+			recordedAt: parseInstant(record.recordedAt) ?? -Infinity,
+			person: detached(actor),
+			keyId: detached(signed?.keyId ?? "")
+		});
+	}
+	function strangersFinding(one) {
+		const { origin, seq, recordedAt, person, keyId } = one;
+		if (!(beginning.areChainsWhole() && recordedAt >= listed.completeFrom()) || listed.has(person, keyId)) return {
+			origin,
+			seq,
+			kind: "unproven",
+			message: WORDS.unknown_key
+		};
+		counts.untrusted -= 1;
+		counts.wrong += 1;
+		return {
+			origin,
+			seq,
+			kind: "wrong",
+			message: UNLISTED
+		};
+	}
+	return {
+		next(record) {
+			votes.next(record, beginning.isWhole(record));
+			listed.next(record);
+			const owned = senders.sent(record);
+			counts.trusted -= owned.length;
+			counts.wrong += owned.length;
+			const own = owned.map((place) => ({
+				...place,
+				kind: "wrong",
+				message: WORDS.own
+			}));
+			if (!isDecision(signedAs(record.event))) return {
+				decision: void 0,
+				findings: own
+			};
+			const { decision, findings } = judge(record);
+			return {
+				decision,
+				findings: [...own, ...findings]
+			};
+		},
+		finish: () => [...strangers.splice(0).map(strangersFinding), ...votes.finish().map((one) => ({
+			...one,
+			kind: "wrong"
+		}))],
+		tally: () => ({ ...counts })
+	};
+}
+const PLANS = /* @__PURE__ */ new Set(["ERASURE_REQUESTED", "ERASURE_DEFERRED"]);
+const KINDS = {
+	unsigned: "unsigned",
+	unknown_key: "unproven",
+	role: "unproven",
+	expired_key: "unproven",
+	clock: "unproven",
+	other_person: "wrong",
+	other_content: "wrong",
+	signature: "wrong",
+	used: "wrong",
+	own: "wrong",
+	same_person: "wrong",
+	unplanned: "wrong",
+	no_plan: "unproven"
+};
+const WORDS = {
+	unsigned: "nobody signed this decision",
+	unknown_key: "the decision is signed with a key that is none of those that are trusted here",
+	role: "the decision is signed with a key that has not the role for it here",
+	expired_key: "the decision is signed with a key that had ended long before it was recorded",
+	clock: "the decision is signed at a time that cannot be",
+	other_person: "the decision names another person than its key belongs to",
+	other_content: "the signature is over another decision",
+	signature: "the signature is wrong: it is not over this decision",
+	used: "the signature is that of an earlier decision, which it is recorded for already",
+	own: "who decided about it had sent it",
+	same_person: "one person alone had this erased: who planned it confirmed it",
+	unplanned: "this erasure was carried out, and no record plans it",
+	no_plan: "this erasure was carried out, and no record that is here plans it"
+};
+const UNLISTED = "the decision is signed with no key of this person that this log ever listed, and the auditor lists every key before it records what it decided";
+const placeOf$1 = ({ origin, seq }) => ({
+	origin: detached(origin),
+	seq
+});
+function recordFault(record, people) {
+	if (signedOf(record) === void 0) return record.act?.signed === void 0 ? "unsigned" : "signature";
+	return entryFault(record, people, (parseInstant(record.recordedAt) ?? Infinity) / 1e3);
+}
+const FORMS = {
+	keyId: /^[0-9a-f]{16}$/,
+	signedAt: /^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+	content: /^[0-9a-f]{64}$/,
+	signature: /^[A-Za-z0-9+/]{86}==$/
+};
+function signedOf({ act }) {
+	const { signed } = act ?? {};
+	if (typeof act?.id !== "string" || typeof act.actor !== "string") return void 0;
+	return Object.entries(FORMS).every(([name, form]) => {
+		const value = signed?.[name];
+		return typeof value === "string" && form.test(value);
+	}) && signed !== void 0 && isTime(signed.signedAt) ? signed : void 0;
+}
+function isTime(signedAt) {
+	const ms = Date.parse(signedAt);
+	return !Number.isNaN(ms) && new Date(ms).toISOString() === signedAt;
+}
+function createBeginning(isTaskWhole) {
+	const origins = /* @__PURE__ */ new Set();
+	let areChainsWhole = isTaskWhole === void 0;
+	return {
+		areChainsWhole: () => areChainsWhole,
+		isWhole(record) {
+			const { origin, seq, taskSeq } = record;
+			if (!origins.has(origin)) {
+				origins.add(detached(origin));
+				areChainsWhole &&= seq === 0;
+			}
+			return areChainsWhole || taskSeq === 0 || isTaskWhole?.(record) === true;
+		}
+	};
+}
+function createPlans(missing) {
+	const askedBy = /* @__PURE__ */ new Map();
+	return {
+		asked({ handoffId, act }) {
+			const actor = typeof act?.actor === "string" ? detached(act.actor) : void 0;
+			const known = askedBy.get(handoffId) ?? /* @__PURE__ */ new Set();
+			askedBy.set(detached(handoffId), known.add(actor));
+		},
+		faultOf({ handoffId, act }, isWhole) {
+			const known = askedBy.get(handoffId);
+			if (known === void 0) return isWhole ? "unplanned" : missing;
+			return known.has(act?.actor) ? "same_person" : void 0;
+		}
+	};
+}
+const ENDED = /* @__PURE__ */ new Set([
+	"EXECUTION_COMPLETED",
+	"HANDOFF_CANCELED",
+	"HANDOFF_EXPIRED",
+	"APPROVAL_REFUSED",
+	"DEAD_LETTER_DISCARDED"
+]);
+function createSenders() {
+	const senders = /* @__PURE__ */ new Map();
+	const waiting = /* @__PURE__ */ new Map();
+	function sent(record) {
+		const { handoffId, event, sentBy } = record;
+		if (event === "HANDOFF_REVISED") waiting.delete(handoffId);
+		if (typeof sentBy !== "string") return [];
+		const known = senders.get(handoffId);
+		if (known?.has(sentBy) !== true) senders.set(detached(handoffId), /* @__PURE__ */ new Set([...known ?? [], detached(sentBy)]));
+		const own = waiting.get(handoffId)?.filter(({ actor }) => actor === sentBy) ?? [];
+		waiting.delete(handoffId);
+		return own.map(({ origin, seq }) => ({
+			origin,
+			seq
+		}));
+	}
+	return {
+		sent(record) {
+			const own = sent(record);
+			if (ENDED.has(record.event) && !isDecision(record.event)) senders.delete(record.handoffId);
+			return own;
+		},
+		decided(record) {
+			const { event, handoffId, act } = record;
+			if (!isDecision(event) || DECIDED_AS[event] !== "reviewer") return false;
+			const actor = detached(act?.actor ?? "");
+			const isOwn = senders.get(handoffId)?.has(actor) === true;
+			if (ENDED.has(event)) senders.delete(handoffId);
+			else if (!isOwn && !senders.has(handoffId)) waiting.set(detached(handoffId), [...waiting.get(handoffId) ?? [], {
+				...placeOf$1(record),
+				actor
+			}]);
+			return isOwn;
+		}
+	};
+}
+
+// packages/ledger/src/bundle/checks/decisions.ts
+const checkDecisions = ({ evidence: { policy }, log }) => {
+	const { people } = policy;
+	const begun = /* @__PURE__ */ new Set();
+	const judge = createDecisionJudge({
+		people,
+		isWhole: ({ taskId }) => begun.has(taskId)
+	});
+	const found = [];
+	return {
+		record({ body }) {
+			if (body === void 0) return;
+			if (body.taskSeq === 0) begun.add(detached(body.taskId));
+			found.push(...judge.next(body).findings);
+		},
+		end() {
+			found.push(...judge.finish());
+			const decisions = Object.values(judge.tally()).some((count) => count > 0);
+			if (people.size > 0) for (const finding of found) write(finding, log);
+			else if (decisions || found.length > 0) log.skip("your policy names nobody whose decisions count");
+		}
+	};
+};
+function write({ origin, seq, kind, message }, log) {
+	if (kind === "wrong") log.fail({
+		origin,
+		seq
+	}, message);
+	else log.lack({
+		origin,
+		seq
+	}, message);
+}
 
 // packages/ledger/src/bundle/checks/joined.ts
 const SALT_BYTES$1 = 32;
@@ -1249,11 +1798,6 @@ const EVENT_NUMBERS = {
 	TEXT_READ: 48
 };
 const isAuditEvent = (value) => typeof value === "string" && Object.hasOwn(EVENT_NUMBERS, value);
-
-// packages/ledger/src/tenant-names.ts
-const TENANT = "[a-z][a-z0-9-]{0,30}";
-const isTenantName = (text) => WHOLE.test(text);
-const WHOLE = new RegExp(`^${TENANT}$`);
 
 // packages/ledger/src/check-entry.ts
 const SEGMENTS_MAX = 256;
@@ -2445,6 +2989,7 @@ const CHECK_TITLES = {
 	RECEIPT: "Every receipt has its record",
 	ERASURE: "Every erasure says exactly what it erased",
 	PAYLOAD: "Every text is what its record committed to, or is lawfully erased",
+	DECISIONS: "People of your policy signed what they decided, and enough of them",
 	JOINED: "Every join was given what its branches came to",
 	TASK_END: "Every accepted handoff has an end",
 	TASK_COMPLETE: "No record is missing at the end of the task"
@@ -2473,6 +3018,7 @@ const CHECKS = {
 	RECEIPT: checkReceipt,
 	ERASURE: checkErasure,
 	PAYLOAD: checkPayload,
+	DECISIONS: checkDecisions,
 	JOINED: checkJoined,
 	TASK_END: checkTaskEnd,
 	TASK_COMPLETE: checkTaskComplete

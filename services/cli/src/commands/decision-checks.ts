@@ -45,7 +45,7 @@ export function taskDecisions(
   { records, expired }: TaskTrace,
   people: People,
 ): readonly TaskCheck[] {
-  const judge = createDecisionJudge({ people, areTasksWhole: expired === 0 })
+  const judge = createDecisionJudge({ people, isWhole: () => expired === 0 })
   const seen = records.flatMap(({ body }) => judge.next(body).findings)
   const found = [...seen, ...judge.finish()]
   const { trusted, untrusted, unsigned, wrong } = judge.tally()
