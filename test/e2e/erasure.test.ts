@@ -1,6 +1,6 @@
 // A person in a task that was rolled back, quarantined and archived is erased: no table, file, queue, log or metric holds a word of theirs.
 import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { shardOf } from '@baton/ledger'
 import { eventually, spawnService } from '@baton/testkit'
@@ -256,4 +256,18 @@ it('finds and erases everything, and the log verifies', async () => {
   expect(await ask('reviewer-1', `${path}/confirm`, confirmed)).toMatchObject({ erasureId })
   const resumed = await ask('operator', `/v2/tasks/${waiting.taskId}/resume`, {})
   expect(resumed['code']).toBe('BATON_NOTHING_TO_RESUME')
+
+  // Who discarded the letter, planned the erasure and confirmed it is proven to whoever knows them.
+  const [file, policy] = ['erased.tar', 'erased.policy'].map((name) => join(baton.home, name))
+  const to = ['--out', file as string, '--policy-out', policy as string]
+  expect((await baton.run('evidence', taskId, ...to)).exitCode).toBe(0)
+  const judged = await baton.run('verify', file as string, '--policy', policy as string)
+  expect(judged).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/✓ decisions /) })
+  const unnamed = (await readFile(policy as string, 'utf8')).replaceAll(
+    /^# baton-person .*\n/gm,
+    '',
+  )
+  await writeFile(policy as string, unnamed)
+  const unjudged = await baton.run('verify', file as string, '--policy', policy as string)
+  expect(unjudged.stdout).toContain('decisions by others than the people')
 }, 300_000)

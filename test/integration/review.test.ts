@@ -1,6 +1,14 @@
 // A dead letter before people, on the whole system: two release it, it executes once, and the trace shows who decided.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { eventually } from '@baton/testkit'
+import { readEvidence } from '@baton/audit'
+import {
+  entryOfKey,
+  parseAuditorPolicy,
+  readRecord,
+  verifyBundle,
+  writeBundle,
+} from '@baton/ledger'
+import { eventually, PEOPLE } from '@baton/testkit'
 import { findDeadLetter, findTask, storeInvariants } from '@baton/store'
 import { recordingAgent } from './pipeline-fixture.ts'
 import { openReview } from './review-fixture.ts'
@@ -15,7 +23,13 @@ beforeAll(async () => {
 })
 afterAll(() => review.close())
 
-const quarantine = () => review.quarantine('reviewed')
+/** Of every task that is stopped here. */
+const taskIds: string[] = []
+async function quarantine() {
+  const stopped = await review.quarantine('reviewed')
+  taskIds.push(stopped.taskId)
+  return stopped
+}
 const executionsOf = (handoffId: string) =>
   executed.filter((context) => context.handoffId === handoffId)
 /** Waits until it is quarantined for the `quarantineAttempt`-th time. */
@@ -307,4 +321,25 @@ it('leaves every promise of the database kept after all of this', async () => {
     rules.map(async ({ rule, check }) => ({ rule, ids: await check() })),
   )
   expect(checked.filter(({ ids }) => ids.length > 0)).toEqual([])
+})
+
+it('is proven by the signatures of who decided, offline, whatever they decided', async () => {
+  const { audit, pool } = review.pipeline
+  await eventually(
+    async () => (await pool.query({ text: 'select from audit_outbox limit 1' })).rows.length === 0,
+    { deadlineMs: 30_000, describe: 'everything is recorded' },
+  )
+  const sources = { receipts: [], cold: undefined, vault: undefined, policy: null }
+  const evidence = await readEvidence({ reader: audit, taskIds, ...sources })
+  const named = [...PEOPLE.people.values()].map((key) => `# baton-person ${entryOfKey(key)}\n`)
+  const parsed = parseAuditorPolicy(Buffer.from(`quorum none\n${named.join('')}`))
+  if (evidence === undefined || !parsed.ok) throw new Error('there is evidence, and a policy')
+  const now = Date.now() / 1_000
+  const bundle = writeBundle(evidence.parts)
+  const { checks } = verifyBundle(bundle, { policy: parsed.policy, now, thorough: true })
+  const decisions = checks.find(({ id }) => id === 'DECISIONS')
+  expect(decisions).toMatchObject({ result: 'ok', findings: [] })
+  const events = evidence.parts.records.map((body) => readRecord(Buffer.from(body))?.event)
+  for (const event of ['RELEASE_APPROVED', 'HANDOFF_REDACTED', 'DEAD_LETTER_DISCARDED'])
+    expect(events).toContain(event)
 })
