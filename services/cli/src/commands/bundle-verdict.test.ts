@@ -36,6 +36,13 @@ describe('a bundle that does not verify', () => {
   })
 })
 
+it('one whose decisions alone are unproven is told whom to ask', () => {
+  const of = (...ids: readonly string[]) =>
+    reportOf([], { verdict: 'incomplete', checks: ids.map((id) => ({ id, result: 'incomplete' })) })
+  expect(verdictWords(of('DECISIONS'), 'e.tar').next).toContain('baton-person')
+  expect(verdictWords(of('DECISIONS', 'TASK_END'), 'e.tar').next).toContain('once the task')
+})
+
 it('a sound one is opened as the file that was named', () => {
   const valid = reportOf([], { verdict: 'valid' })
   expect(verdictWords(valid, 'my evidence.tar').next).toContain(

@@ -17,6 +17,7 @@ const OF_THE_POLICY: ReadonlySet<string> = new Set([
 export function verdictWords(report: BundleReport, file: string): VerdictWords {
   const { verdict, checks } = report
   if (verdict === 'valid' && isEndOpen(report)) return VALID_BUT_FOR_ITS_END
+  if (verdict === 'incomplete' && areOnlyDecisions(checks)) return UNPROVEN_DECISIONS
   if (verdict !== 'tampered') return WORDS[verdict](file)
   const failed = checks.filter(({ result }) => result === 'failed').map(({ id }) => id)
   if (failed.includes('SEAL_SIGNATURE') && failed.every((id) => OF_THE_POLICY.has(id))) {
@@ -24,6 +25,9 @@ export function verdictWords(report: BundleReport, file: string): VerdictWords {
   }
   return failed.includes('CONTAINER') ? CUT_OFF : TAMPERED
 }
+
+const areOnlyDecisions = (checks: BundleReport['checks']): boolean =>
+  checks.every(({ id, result }) => result !== 'incomplete' || id === 'DECISIONS')
 
 const WORDS: Readonly<Record<Exclude<BundleReport['verdict'], 'tampered'>, Words>> = {
   valid: (file) => ({
@@ -56,6 +60,11 @@ const VALID_BUT_FOR_ITS_END: VerdictWords = {
   sentence:
     'Verified as far as it goes: nothing that is here was altered or added, and nothing is missing between',
   next: 'for a proof of the end as well, name the exporter in your policy: a line `# baton-key exporter KEY`',
+}
+const UNPROVEN_DECISIONS: VerdictWords = {
+  sentence:
+    'Cannot say who decided: nothing is wrong, but not every decision is proven to be somebody’s',
+  next: 'ask the people for their public keys and name each that ever decided in your policy: a line `# baton-person NAME:ROLES:KEY`; what nobody signed stays unproven',
 }
 const TAMPERED: VerdictWords = {
   sentence: 'NOT verified: something was altered, added or removed',

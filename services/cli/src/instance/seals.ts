@@ -7,11 +7,13 @@ import { createPool, readHeads } from '@baton/audit'
 import {
   createCosigner,
   createNoteSigner,
+  entryOfKey,
   formatVerifierKey,
   sealLogOrigin,
   SIGNATURE_TYPES,
   verifierKey,
 } from '@baton/ledger'
+import type { People } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
 import type { Databases } from './databases.ts'
 
@@ -54,11 +56,13 @@ interface Parts {
   readonly witnessUrl: string
   /** Public keys that batches were signed with earlier, as settings have them. */
   readonly trustedKeys: string | undefined
+  /** Whose decisions count. */
+  readonly people: People
 }
 
-/** Writes the policy that names the instance's own witness where it listens now. */
+/** Writes the policy that names the instance's own witness where it listens now, and its people. */
 export async function prepareSeals(parts: Parts): Promise<SealLog> {
-  const { home, databases, witnessUrl, trustedKeys = '' } = parts
+  const { home, databases, witnessUrl, trustedKeys = '', people } = parts
   const { seals, evidence, development } = databases.keys
   const files = sealFiles(home)
   await mkdir(files.folder, { recursive: true, mode: 0o700 })
@@ -75,9 +79,10 @@ export async function prepareSeals(parts: Parts): Promise<SealLog> {
     `log ${log}`,
     `witness own ${formatVerifierKey(witness)} ${witnessUrl}`,
     'quorum own',
-    // Comments for tools that know only C2SP tlog-policy: who appends, and who exports evidence.
+    // Comments for tools that know only C2SP tlog-policy: who appends, who exports evidence, and who decides.
     ...batchKeys.map((key) => `# baton-key batch ${appenderKey(named('append'), key)}`),
     `# baton-key exporter ${formatVerifierKey(exporter)}`,
+    ...[...people.values()].map((key) => `# baton-person ${entryOfKey(key)}`),
     // The signed tree heads of chains, for tools that read one by its tiles: the sealer's key under the name of each.
     ...chains.map((name) => `# baton-chain ${sealerKeyUnder(name, seals.sealing)}`),
     '',

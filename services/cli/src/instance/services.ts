@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import pRetry from 'p-retry'
 import { choosePorts, forgetInstance, startChild, writeInstance } from '@baton/embedded'
 import type { ChildService } from '@baton/embedded'
+import { parsePeople } from '@baton/ledger'
 import { ROOT } from '../context.ts'
 import type { Context, Environment } from '../context.ts'
 import type { Databases } from './databases.ts'
@@ -10,7 +11,7 @@ import type { Queue } from './queue.ts'
 import { forgetTargets, writeMonitoring } from './monitoring-files.ts'
 import { urlOf } from './instance-tls.ts'
 import { prepareSeals } from './seals.ts'
-import { serviceSettings } from './service-settings.ts'
+import { peopleOf, serviceSettings } from './service-settings.ts'
 
 /** What other commands must know of the services to use them. */
 export interface Serving {
@@ -93,7 +94,7 @@ const AUDITOR_OPS_PORT = 8_435
 /** Where the receiver takes direct calls. */
 const CALLS_PORT = 8_436
 
-/** Chooses ports, writes the policy that names the witness there, and says what each service is told. */
+/** Chooses ports, writes the policy that names the witness there and the people, and says what each service is told. */
 export async function settleServices(
   { environment, home, settings }: Context,
   { databases, redisUrl }: Pick<Parts, 'databases'> & Pick<Queue, 'redisUrl'>,
@@ -120,7 +121,8 @@ export async function settleServices(
     archiver: urlOf(home, ports.archiver),
   }
   const trustedKeys = settings.BATON_AUDIT_TRUSTED_KEYS
-  const log = await prepareSeals({ home, databases, witnessUrl, trustedKeys })
+  const people = parsePeople(peopleOf(environment, databases.keys))
+  const log = await prepareSeals({ home, databases, witnessUrl, trustedKeys, people })
   const known = { environment, home, databases, redisUrl, ports: { witness, ...ports }, log }
   const metricsUrls = { ...urls, auditor: urlOf(home, ports.auditorOps) }
   return { settings: serviceSettings(known), urls, metricsUrls }
