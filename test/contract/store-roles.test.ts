@@ -266,3 +266,36 @@ describe('whoever delivers', () => {
       expect(await become(came)).toBeUndefined()
   })
 })
+
+it('what a role set its later sessions to ends with the next run, and what makes queries faster stays', async () => {
+  const { adminUrl, database } = store
+  const within = `alter role baton_delivery in database "${database}"`
+  const password = PASSWORDS.delivery
+  const role = { database, user: 'baton_delivery', password } as const
+  const settings = async () => {
+    const later = createPool({ url: storeUrl(adminUrl, role), applicationName: 'test' })
+    const shown = ['default_transaction_read_only', 'synchronous_commit', 'search_path', 'work_mem']
+    try {
+      const { rows } = await later.query({
+        text: `select array(select current_setting(name) from unnest($1::text[]) as s (name)) as now`,
+        values: [shown],
+      })
+      return (rows[0] as { now: string[] }).now
+    } finally {
+      await later.end()
+    }
+  }
+  const [readOnly, commit, path] = await settings()
+  for (const set of [
+    `default_transaction_read_only = on`,
+    `synchronous_commit = off`,
+    `search_path = pg_temp`,
+    `work_mem = '9MB'`,
+  ])
+    await delivery.query({ text: `${within} set ${set}` })
+  expect(await settings()).toEqual(['on', 'off', 'pg_temp', '9MB'])
+
+  await migrateStore({ adminUrl, database, appPassword: PASSWORDS.app })
+
+  expect(await settings()).toEqual([readOnly, commit, path, '9MB'])
+})

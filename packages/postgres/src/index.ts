@@ -9,6 +9,7 @@ export {
   ensureRole,
   listMigrations,
   locateDatabase,
+  resetRole,
   withAdmin,
 } from './migrate.ts'
 export type { Admin, NamedMigration } from './migrate.ts'

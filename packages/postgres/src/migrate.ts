@@ -75,6 +75,35 @@ const ROLE_TIMES = {
   idle_session_timeout: '30min',
 }
 
+/**
+ * Takes back what a role is set to beside {@link boundRole}, on the whole server and in `database`. Every role may set its own sessions of
+ * later, also to write nothing, or to believe written what no disk has: that would outlive the password by which somebody got in.
+ * What only makes queries faster or slower stays, as does what only a superuser can set.
+ */
+export async function resetRole(admin: Admin, role: string, database: string): Promise<void> {
+  const { rows } = await admin.query<{ name: string; database: string | null }>(OWN_SETTINGS, [
+    role,
+    database,
+    Object.keys(ROLE_TIMES),
+  ])
+  for (const { name, database: only } of rows) {
+    const within = only === null ? '' : `in database ${pg.escapeIdentifier(only)} `
+    const setting = name.split('.').map((part) => pg.escapeIdentifier(part))
+    await admin.query(`alter role ${role} ${within}reset ${setting.join('.')}`)
+  }
+}
+
+// What Postgres does not list (the role to become, names of others) is nothing that makes queries faster. The times of a role are set
+// anew for the whole server, and taken away where a database has others.
+const OWN_SETTINGS = `
+  select split_part(c.setting, '=', 1) as name, d.datname as database
+  from pg_db_role_setting s join pg_roles r on r.oid = s.setrole cross join unnest(s.setconfig) c (setting)
+    left join pg_database d on d.oid = s.setdatabase
+    left join pg_settings p on lower(p.name) = lower(split_part(c.setting, '=', 1))
+  where r.rolname = $1 and (s.setdatabase = 0 or d.datname = $2)
+    and not (s.setdatabase = 0 and split_part(c.setting, '=', 1) = any($3::text[]))
+    and (p.name is null or (p.context = 'user' and p.category !~ '^(Query Tuning|Resource Usage)'))`
+
 /** Of a server that is Baton's alone: who is no superuser connects to Baton's databases and to no other. */
 export async function closeMaintenanceDatabases(admin: Admin): Promise<void> {
   await admin.query('revoke connect, temporary on database postgres, template1 from public')

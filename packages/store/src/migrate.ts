@@ -7,6 +7,7 @@ import {
   ensureRole,
   listMigrations,
   locateDatabase,
+  resetRole,
   withAdmin,
 } from '@baton/postgres'
 import type { Admin, NamedMigration } from '@baton/postgres'
@@ -53,6 +54,7 @@ export async function migrateStore(options: MigrateOptions): Promise<readonly st
     await ensureRole(admin, TENANT_ROLE, undefined)
     for (const [role, share] of Object.entries(CONNECTION_SHARES)) {
       await boundRole(admin, role, share)
+      await resetRole(admin, role, database)
     }
     // They become that role where they say so, and have none of its rights or policies until then.
     await admin.query(
