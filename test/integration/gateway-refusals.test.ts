@@ -146,7 +146,10 @@ it('answers other content types, methods and paths with problems', async () => {
   expect(lost.json()).toMatchObject({ status: 404, code: 'BATON_ROUTE_UNKNOWN' })
   const broken = await get(fixture.gateway, '/v2/tasks/%zz')
   expect(broken.json()).toMatchObject({ status: 400, code: 'BATON_URL_INVALID' })
-  for (const response of [xml, put, lost]) expectProblem(response)
+  const gzip = await post(fixture.gateway, stateBody(), { headers: { 'content-encoding': 'gzip' } })
+  expect(gzip.json()).toMatchObject({ status: 415, code: 'BATON_MEDIA_TYPE_UNSUPPORTED' })
+  expect(gzip.headers['accept-encoding']).toBe('identity')
+  for (const response of [xml, put, lost, gzip]) expectProblem(response)
 })
 
 it('answers 503 with Retry-After while the database is away', async () => {
@@ -191,6 +194,16 @@ describe('on a socket:', () => {
     )
     expect(large).toMatch(/^HTTP\/1.1 431 /)
     expect(large).toContain('BATON_HEADERS_TOO_LARGE')
+    const hostless = await talk('GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n')
+    expect(hostless).toMatch(/^HTTP\/1.1 400 [\s\S]*BATON_REQUEST_INVALID[\s\S]*Host/)
+    expect(await talk('GET /healthz HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 /)
     expect(await talk('hello\r\n\r\n')).toMatch(/^HTTP\/1.1 400 [\s\S]*BATON_REQUEST_INVALID/)
+  })
+
+  it('answers a request with an expectation that it does not know as one without', async () => {
+    const answer = await talk(
+      'GET /v2/tasks HTTP/1.1\r\nhost: a\r\nexpect: tea\r\nconnection: close\r\n\r\n',
+    )
+    expect(answer).toMatch(/^HTTP\/1.1 401 [\s\S]*BATON_API_KEY_MISSING/)
   })
 })

@@ -48,6 +48,13 @@ it('a body beyond a tenant’s bytes of a second is refused before it is read', 
   expect((await get(gateway, '/v2/tasks', of(acme))).statusCode).toBe(200)
 })
 
+it('a body that is longer than any may be is called so, and takes nothing of the tenant’s other keys', async () => {
+  const gateway = shared.another({ tenants: { ...WIDE, bytesPerSecondMax: 2_000_000 } })
+  const tooLong = await get(gateway, '/v2/tasks', { ...of(acme), 'content-length': '99999999999' })
+  expect(tooLong.statusCode).not.toBe(429)
+  expect((await post(gateway, stateBody(), { key: second.key })).statusCode).not.toBe(429)
+})
+
 it('of one tenant alone nothing is counted', async () => {
   const gateway = alone.another({ tenants: { ...WIDE, rateMax: 1, bytesPerSecondMax: 1 } })
   const answers = [

@@ -106,13 +106,14 @@ export function createServer(options: ServerOptions): BoundedServer {
   return { server, routes }
 }
 
-/** Before a body is read: where its length is not said, it counts as the longest. */
+/** Before a body is read: where its length is not said, or is more than any may have and so is never read, it counts as the longest. */
 const metering =
   (meter: Meter) =>
   async ({ identified, headers }: FastifyRequest): Promise<void> => {
     if (!identified.ok) return
     const length = headers['transfer-encoding'] === undefined ? '0' : String(BODY_BYTES_MAX)
-    meter(identified.key.tenant, Number(headers['content-length'] ?? length))
+    const bytes = Number(headers['content-length'] ?? length)
+    meter(identified.key.tenant, Math.min(bytes, BODY_BYTES_MAX))
   }
 
 type Note = (request: FastifyRequest, problem: ProblemError, error?: unknown) => string | undefined
