@@ -350,6 +350,20 @@ it('describes every route, and no other, in /openapi.json', async () => {
   expect(lost).toEqual([])
 })
 
+it('says of everything that takes a body how it refuses one', async () => {
+  const { paths } = (await fixture.gateway.server.inject('/openapi.json')).json()
+  const silent = Object.entries(
+    paths as Record<string, Record<string, { responses: object }>>,
+  ).flatMap(([path, item]) =>
+    Object.entries(item)
+      .filter(([method, { responses }]) => {
+        return method !== 'get' && !('413' in responses && '415' in responses)
+      })
+      .map(([method]) => `${method} ${path}`),
+  )
+  expect(silent).toEqual([])
+})
+
 it('does no work for a HEAD, except where the answer costs nothing', async () => {
   const { taskId, handoffId } = (await post(fixture.gateway, stateBody())).json()
   const head = (url: string) =>

@@ -1,7 +1,7 @@
 // OpenAPI 3.1 of this interface, made of what the routes say of themselves.
 import swagger from '@fastify/swagger'
 import type { FastifyInstance, FastifySchema } from 'fastify'
-import { problem } from './operation.ts'
+import { problem, USUAL_PROBLEMS } from './operation.ts'
 
 /** Collects every route that is added from now on; `server.swagger()` is the document once the server is ready. */
 export function describeRoutes(server: FastifyInstance): void {
@@ -34,8 +34,13 @@ export function describeRoutes(server: FastifyInstance): void {
     },
     convertConstToEnum: false,
     refResolver: { buildLocalReference: ({ $id }) => $id as string },
-    transform: ({ schema, url }) => ({
-      schema: { ...schema, ...bodyOf(schema), ...nameRest(schema, url), ...refusals(schema) },
+    transform: ({ schema, url, route: { method } }) => ({
+      schema: {
+        ...schema,
+        ...bodyOf(schema),
+        ...nameRest(schema, url),
+        ...refusals(schema, method !== 'GET'),
+      },
       url: url.replace('*', ':path'),
     }),
     transformObject: (documents) => {
@@ -54,11 +59,24 @@ function bodyOf({ body }: FastifySchema = {}): FastifySchema {
   return allOf === undefined ? {} : { body: { ...rest, oneOf: allOf.map((one) => one.else) } }
 }
 
-// No route takes a query parameter that it does not name.
-const refusals = ({ response, hide }: FastifySchema = {}): FastifySchema =>
-  hide === true ? {} : { response: { 400: QUERY_REFUSED, ...(response as object) } }
+// No route takes a query parameter that it does not name, and a body is measured and read before any route sees it.
+const refusals = ({ response, hide }: FastifySchema = {}, takesBody: boolean): FastifySchema =>
+  hide === true
+    ? {}
+    : {
+        response: {
+          400: QUERY_REFUSED,
+          ...(takesBody ? BODY_REFUSED : {}),
+          ...(response as object),
+        },
+      }
 
 const QUERY_REFUSED = problem('The path takes no such query parameter')
+
+const BODY_REFUSED = {
+  413: problem(USUAL_PROBLEMS[413]),
+  415: problem(USUAL_PROBLEMS[415]),
+}
 
 // What stands for the rest of a path has no name in Fastify.
 function nameRest({ params }: FastifySchema = {}, url: string): FastifySchema {

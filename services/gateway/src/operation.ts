@@ -120,7 +120,7 @@ export const LOCATION = { Location: { type: 'string', description: 'Path of the 
 
 /** Problems that a route answers with, in the words of its family unless the route has its own. */
 export function problemsIn(family: Readonly<Record<number, string>>) {
-  const usual: Readonly<Record<number, string>> = { ...USUAL, ...family }
+  const usual: Readonly<Record<number, string>> = { ...USUAL_PROBLEMS, ...family }
   return (own: readonly number[], words: Readonly<Record<number, string>> = {}) => {
     const named: Readonly<Record<number, string>> = { ...usual, ...words }
     const statuses = [400, 401, 403, ...own, ...Object.keys(words).map(Number), 429, 503]
@@ -133,13 +133,14 @@ export const problem = (description: string) => ({
   content: { [PROBLEM_TYPE]: { schema: ref('Problem') } },
 })
 
-const USUAL = {
+/** What each status says where a route has no words of its own. */
+export const USUAL_PROBLEMS = {
   400: 'The request cannot be read',
   401: 'No valid API key',
   403: 'The key lacks the scope',
   404: 'There is no such thing',
   413: 'The body is too large',
-  415: 'The content type is not application/json',
+  415: 'The content type is not application/json, or the body is compressed',
   422: 'The handoff is not valid',
   429: 'Too many requests, or too much waits for delivery; see Retry-After',
   500: 'The gateway failed',

@@ -113,7 +113,7 @@ const CANCEL_REDRIVE = onlyById('re-drive', 'dead-letters:redrive', {
   summary: 'Stop a bulk re-drive; what went back already goes on',
   'x-optional-body': true,
   body: ref('EmptyRequest'),
-  response: { 200: answers('The re-drive, ended', 'Redrive'), ...reviewProblems([], UNKNOWN) },
+  response: { 200: answers('The re-drive, ended', 'Redrive'), ...reviewProblems([422], UNKNOWN) },
 })
 
 async function readRedrive({ pool }: RedriveRouteOptions, id: string): Promise<object> {
