@@ -26,6 +26,7 @@ export interface KeyWish extends Omit<KeyRequest, 'scopes'> {
 /** Exit 5 where there is no such tenant. */
 export async function keysNew(context: Context, asked: KeyWish): Promise<ExitCode> {
   const { output } = context
+  requireReadable(asked)
   const wish = { ...asked, scopes: scopesOf(asked) }
   const made = createApiKey(wish)
   if (wish.forSettings === true) return printEntry(context, made, wish)
@@ -42,6 +43,20 @@ export async function keysNew(context: Context, asked: KeyWish): Promise<ExitCod
   output.next(nextStep('keys ls'))
   return EXIT.fine
 }
+
+// What is wrong with an entry of settings would be said in words of the entry, which nobody here has seen.
+function requireReadable({ operator, expires }: KeyWish): void {
+  if (operator.includes('/')) throw OPERATOR_WITH_TENANT
+  if (expires !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(expires)) throw NO_DAY
+}
+
+const OPERATOR_WITH_TENANT = permanent('BATON_USAGE', '--operator names a tenant', {
+  fix: 'Name the tenant beside it: --operator ann --tenant acme.',
+})
+
+const NO_DAY = permanent('BATON_USAGE', '--expires is no day', {
+  fix: 'Write it as YYYY-MM-DD, such as 2027-06-30.',
+})
 
 type Wish = Omit<KeyWish, 'scopes'> & { readonly scopes: string }
 

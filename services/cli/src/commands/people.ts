@@ -74,9 +74,15 @@ export function makePersonKey({ output }: Context, { person, roles }: NewKey): E
     `Whoever checks decisions (gateway, receiver, auditor) gets, in BATON_PEOPLE:\n  ${entry}`,
   )
   output.next(
-    `${person}’s API key needs --operator ${person}, so that key and signature are one person`,
+    `${person}’s API key needs ${operatorOptions(person)}, so that key and signature are one person`,
   )
   return EXIT.fine
+}
+
+// The operator of a tenant's key is named without its tenant, which stands beside it: `acme/ann` is ann of acme.
+function operatorOptions(person: string): string {
+  const [tenant, name] = person.split('/')
+  return name === undefined ? `--operator ${person}` : `--operator ${name} --tenant ${tenant}`
 }
 
 /** Signs what a refusal's Baton-Decision-Needed names, for a client that cannot: prints the Baton-Decision header. */
