@@ -13,6 +13,7 @@ import type { Sent } from './commit-outgoing.ts'
 import { receiverOf, receiverOfMessage } from './choose-receiver.ts'
 import { inSetOrSingly } from './in-set-or-singly.ts'
 import type { KnownReceivers } from './known-receivers.ts'
+import { LARGE_BYTES } from './large-work.ts'
 import type { LargeWork } from './large-work.ts'
 import type { RequireRoom } from './outbox-bound.ts'
 import { prepareOutgoing, prepareOutgoingMessage, receiversOf } from './prepare-fan-out.ts'
@@ -55,26 +56,40 @@ export interface SharedSender extends HandoffSender {
 }
 
 const SET_MAX = 64
+/** Of large ones: each is megabytes to write, and whoever commits with it waits for that. */
+const LARGE_SET_MAX = 4
 const BATCHING_DELAY_MS = 20
 const QUEUED_MAX = 10_000
+
+/** Concurrent handoffs commit in one statement, large ones apart from all others. */
+function createSends(pool: Pool) {
+  const setsOf = (name: string, maxItems: number) =>
+    createBatcher({
+      name,
+      maxItems,
+      maxQueued: QUEUED_MAX,
+      batchingDelayMs: BATCHING_DELAY_MS,
+      flush: (handoffs: readonly NewHandoff[]) =>
+        inSetOrSingly(handoffs, (set) => sendHandoffs(pool, set)),
+    })
+  const [small, large] = [setsOf('send', SET_MAX), setsOf('send of large ones', LARGE_SET_MAX)]
+  return {
+    add: (handoff: NewHandoff) =>
+      (handoff.body.byteLength > LARGE_BYTES ? large : small).add(handoff),
+    drain: async () => void (await Promise.all([small.drain(), large.drain()])),
+  }
+}
 
 /** Sends for a whole process: concurrent handoffs commit in one statement, and one that is bad fails alone. */
 export function createHandoffSender(parts: SenderParts): SharedSender {
   const { pool, metrics } = parts
-  const batcher = createBatcher({
-    name: 'send',
-    maxItems: SET_MAX,
-    maxQueued: QUEUED_MAX,
-    batchingDelayMs: BATCHING_DELAY_MS,
-    flush: (handoffs: readonly NewHandoff[]) =>
-      inSetOrSingly(handoffs, (set) => sendHandoffs(pool, set)),
-  })
+  const sends = createSends(pool)
   const preparing = { ...parts, onCompressed: () => metrics.contextCompressionsTotal.inc() }
 
   async function commitInSet(outgoing: Outgoing): Promise<Sent> {
     const { handoff, branching } = outgoing
     if (branching !== undefined) return commitBranching(pool, outgoing)
-    const outcome = await batcher.add(handoff)
+    const outcome = await sends.add(handoff)
     if (outcome instanceof Error) throw outcome
     return sentOrRefused(handoff, outcome)
   }
@@ -136,7 +151,7 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
       return committed(await prepareOutgoingMessage(ready, options), commit)
     },
   })
-  return { ...through(commitInSet), through, drain: () => batcher.drain() }
+  return { ...through(commitInSet), through, drain: sends.drain }
 }
 
 /** Who sends the same at the same moment has committed it by then: it is a duplicate. */

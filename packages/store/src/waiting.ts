@@ -38,7 +38,7 @@ const AGENT = 'coalesce(h.routed_to, h.to_agent)'
 // or for its turn in the task has a job that no receiver may take yet.
 const WAITING = `
 with recursive agent as (
-  (select ${AGENT} as type from handoff h where h.ended_at is null order by ${AGENT} limit 1)
+  (select ${AGENT} as type from handoff h where h.ended_at is null and ${AGENT} is not null order by ${AGENT} limit 1)
   union all
   select next.type from agent cross join lateral (
     select ${AGENT} as type from handoff h where h.ended_at is null and ${AGENT} > agent.type order by ${AGENT} limit 1) next
