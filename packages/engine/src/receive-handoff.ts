@@ -14,8 +14,14 @@ import { deadlineOf } from './prepare-handoff.ts'
 import type { SettledAs, Settler } from './commit-outcome.ts'
 import type { Quarantine } from './decide/outcome.ts'
 
+/** What a queue message names. */
+export interface Delivery extends ClaimRequest {
+  /** How long the signed message is, where that is known. */
+  readonly bytes?: number
+}
+
 export interface ReceiveDeps {
-  claim(request: ClaimRequest): Promise<ClaimedHandoff | RefusedClaim>
+  claim(delivery: Delivery): Promise<ClaimedHandoff | RefusedClaim>
   /** Who would execute it here. */
   executorOf(claimed: ClaimedHandoff): Executor
   /** The checks in the order of I6; never rejects. Undefined where nobody can judge it now. */
@@ -43,7 +49,7 @@ const LEASE_EXPIRIES_MAX = 5
  * Claims what the queue message named, judges it, records the decision, executes and settles once.
  * Resolves when this delivery has nothing left to do here, with whether it was this one that claimed it; Postgres knows what is still due.
  */
-export async function receiveHandoff(deps: ReceiveDeps, pointer: ClaimRequest): Promise<boolean> {
+export async function receiveHandoff(deps: ReceiveDeps, pointer: Delivery): Promise<boolean> {
   crashPoint('receiver.after_fetch')
   const fetchedAt = Date.now()
   const claimed = await deps.claim(pointer)

@@ -4,7 +4,7 @@ import type { AuditClient } from '@baton/audit/client'
 import type { People } from '@baton/ledger'
 import type { Backoff } from './decide/outcome.ts'
 import { receiveHandoff } from './receive-handoff.ts'
-import type { ReceiveDeps } from './receive-handoff.ts'
+import type { Delivery, ReceiveDeps } from './receive-handoff.ts'
 import { createSettler } from './commit-outcome.ts'
 import type { Settler } from './commit-outcome.ts'
 import type { Executor } from './execute-handoff.ts'
@@ -64,7 +64,7 @@ export interface Receiver {
   receiveFor(
     executorOf: (claimed: ClaimedHandoff) => Executor,
     transport?: HandoffTransport,
-  ): (pointer: ClaimRequest) => Promise<boolean>
+  ): (pointer: Delivery) => Promise<boolean>
   /** Settles what agents outside have taken. */
   readonly settle: Settler
   /** Joins what has fanned out, once its branches have ended. */
@@ -78,17 +78,22 @@ export interface Receiver {
 /** Renewals per lease, so that one lost answer does not cost it. */
 const BEATS_PER_LEASE = 3
 const LIMITS = { maxItems: 128, maxQueued: 10_000, batchingDelayMs: 20 }
+/** Whoever is claimed with large handoffs waits until all of them have been read. */
+const LARGE_LIMITS = { ...LIMITS, maxItems: 4 }
 
 export function createReceiver(parts: ReceiverParts): Receiver {
   const { pool, shipper, metrics, logger, leaseMs, largeWork } = parts
   const owner = randomUUID()
   const { scan } = createScanner()
-  const claims = createBatcher({
-    name: 'claim',
-    ...LIMITS,
-    flush: (requests: readonly ClaimRequest[]) =>
-      claimExecutions(pool, { owner, leaseMs }, requests),
-  })
+  const claimsOf = (name: string, limits: typeof LIMITS) =>
+    createBatcher({
+      name,
+      ...limits,
+      flush: (requests: readonly ClaimRequest[]) =>
+        claimExecutions(pool, { owner, leaseMs }, requests),
+    })
+  const claims = claimsOf('claim', LIMITS)
+  const largeClaims = claimsOf('claim of large ones', LARGE_LIMITS)
   const starts = createBatcher({
     name: 'start',
     ...LIMITS,
@@ -111,7 +116,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   }
 
   const deps: Omit<ReceiveDeps, 'executorOf' | 'transport'> = {
-    claim: claims.add,
+    claim: (one) => ((one.bytes ?? 0) > LARGE_BYTES ? largeClaims : claims).add(one),
     judge,
     record: createRecorder(parts.client, metrics),
     recordDecisions: (handoffId) => shipDecisions(pool, shipper, handoffId),
