@@ -36,7 +36,7 @@ describe('a stolen set of each process’s secrets', () => {
     }
   }, START_MAX_MS + RAID_MAX_MS)
   afterAll(async () => {
-    await up.kill()
+    await up.stop()
     await baton.discard()
   })
 
