@@ -94,11 +94,18 @@ export async function takeConnections(pool: Pool, keep: (client: Client) => void
 /** Answers false where a process of the instance waits for what a thief has locked, or what is sent is never executed. */
 async function isWorkDone(scene: Scene): Promise<boolean> {
   let isCompleted = false
-  const executed = scene.send().then(({ handoffId }) => scene.reaches(handoffId, ['COMPLETED']))
-  const sending = Promise.all([executed, tell(scene, 'of somebody')]).then(
-    () => (isCompleted = true),
-    () => undefined,
-  )
+  let isOver = false
+  // What is refused while a thief is in, or is left of the thief before, is tried again: nobody works only once.
+  const sending = eventually(
+    async () => {
+      if (isOver) return true
+      const executed = scene.send().then(({ handoffId }) => scene.reaches(handoffId, ['COMPLETED']))
+      await Promise.all([executed, tell(scene, 'of somebody')])
+      isCompleted = true
+      return true
+    },
+    { deadlineMs: PROBE_MAX_MS, describe: 'what is sent is executed' },
+  ).catch(() => undefined)
   const { isDone } = await eventually(
     async () => {
       if (isCompleted) return { isDone: true }
@@ -106,6 +113,7 @@ async function isWorkDone(scene: Scene): Promise<boolean> {
     },
     { deadlineMs: PROBE_MAX_MS, describe: 'what is sent is executed, or waits for a thief' },
   )
+  isOver = true
   if (isDone) await sending
   return isDone
 }
