@@ -98,7 +98,7 @@ it('shows what waits for people, and that texts hidden deeper than is read wait 
 it('counts what is sent, and compressed, within the caller’s own transaction', async () => {
   const queued = 'baton_handoffs_total{outcome="QUEUED",reason=""}'
   const before = (await read(queued)) ?? 0
-  const turns = Array.from({ length: 60 }, (_, index) => ({
+  const turns = Array.from({ length: 40 }, (_, index) => ({
     role: 'user' as const,
     content: `turn ${index}: ${'the letter says that the contract ends in May. '.repeat(20)}`,
   }))
