@@ -32,11 +32,15 @@ const BYTES = 4_096
 const LARGE_BYTES = 1_000_000
 const OUTBOX_TYPES = 300
 const TIMES_MAX = 2
-/** Outboxes so low that a flood fills them within a part; a fifth of the requests that two cores take. */
+/**
+ * A tenant's share is a fifth of what two cores deliver over HTTP when one tenant sends all it can: 180 handoffs of 4 KB a
+ * second, or 7 of 1 MB. Outboxes are so low that a flood fills them within a part.
+ */
 const SHARES = {
-  BATON_GATEWAY_TENANT_RATE_MAX: '12000',
-  BATON_OUTBOX_MAX: '2000',
-  BATON_OUTBOX_TENANT_MAX: '4000',
+  BATON_GATEWAY_TENANT_RATE_MAX: '2200',
+  BATON_GATEWAY_TENANT_BYTES_MAX: '1500000',
+  BATON_OUTBOX_MAX: '200',
+  BATON_OUTBOX_TENANT_MAX: '400',
   BATON_RELAY_WAITING_MAX: '100',
 }
 

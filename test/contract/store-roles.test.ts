@@ -4,7 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operationInvariant } from '@baton/engine'
 import { closeMaintenanceDatabases, ensureRole, withAdmin } from '@baton/postgres'
 import type { Admin } from '@baton/postgres'
-import { createPool, migrateStore, sendHandoffs, SPLIT_ROLES, TABLE_RIGHTS } from '@baton/store'
+import {
+  createPool,
+  migrateStore,
+  sendHandoffs,
+  SPLIT_ROLES,
+  storeMigrations,
+  TABLE_RIGHTS,
+} from '@baton/store'
 import type { Pool, SplitRole } from '@baton/store'
 import { createAuditDatabases, PASSWORDS, uniqueDatabaseName } from '@baton/testkit'
 import { newHandoff, openStore, storeUrl } from './store-fixture.ts'
@@ -133,6 +140,35 @@ it('a role that has a password keeps it where a later run is given none', async 
   expect(role).toEqual({ mayLogIn: true })
 })
 
+it.each([
+  ['a number', 'select pg_advisory_lock(7246051)'],
+  ['the number of the library', 'select pg_advisory_lock(3853314791062309107)'],
+  ['a table', 'begin; select from handoff limit 0; lock table handoff in row exclusive mode'],
+])('a migration says whose session keeps it waiting by %s, and what ends that', async (_, lock) => {
+  const { adminUrl, database } = store
+  const password = PASSWORDS.delivery
+  const role = { database, user: 'baton_delivery', password } as const
+  const url = storeUrl(adminUrl, role)
+  const thief = createPool({ url, applicationName: 'test', connectionsMax: 1 })
+  const last = (await storeMigrations()).at(-1)?.name
+  try {
+    const { rows } = await thief.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' })
+    await thief.query({ text: lock })
+    const migrating = { adminUrl, database, appPassword: PASSWORDS.app, lockWaitMs: 100 }
+    // The last migration is there to be done again.
+    await store.rows('delete from kysely_migration where name = $1', [last])
+    await expect(migrateStore(migrating)).rejects.toMatchObject({
+      code: 'BATON_MIGRATION_BLOCKED',
+      message: expect.stringContaining(`${rows[0]?.pid} (baton_delivery)`),
+      fix: expect.stringContaining(`pg_terminate_backend(${rows[0]?.pid})`),
+    })
+  } finally {
+    await thief.end()
+  }
+  const free = { adminUrl, database, appPassword: PASSWORDS.app }
+  expect(await migrateStore(free)).toEqual([last])
+})
+
 describe('whoever delivers', () => {
   const REFUSED = '42501'
   const codeOf = (text: string, values: readonly unknown[] = []) =>
@@ -170,6 +206,9 @@ describe('whoever delivers', () => {
     ],
     ['other settings', `update recorded_settings set sha256 = sha256('')`],
     ['its own table', `create table thief ()`],
+    ['a large object', `select lo_create(0)`],
+    ['what only the WAL holds', `select pg_logical_emit_message(false, 'thief', repeat('x', 9))`],
+    ['the end of another session', `select pg_terminate_backend(pg_backend_pid())`],
   ])('is refused %s', async (_, text) => {
     expect(await codeOf(text)).toBe(REFUSED)
   })

@@ -2,24 +2,73 @@
 import { hash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import type { Dialect, Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import pg from 'pg'
-import { permanent } from '@baton/runtime'
+import { permanent, transient } from '@baton/runtime'
 import { scramVerifier } from './scram.ts'
 import { secureConnection } from './secure-connection.ts'
 
 /** A superuser's (or database creator's) connection. */
 export type Admin = pg.Client
 
-/** Connects for as long as `work` takes. */
-export async function withAdmin(url: string, work: (admin: Admin) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ ...secureConnection(url), connectionTimeoutMillis: 5_000 })
+/** How long a change waits for who holds what it needs: whatever comes later waits behind it. */
+const LOCK_WAIT_MS = 30_000
+
+interface LockWait {
+  /** 30 s by default. */
+  readonly lockWaitMs?: number | undefined
+}
+
+/** Connects for as long as `work` takes. Throws BATON_MIGRATION_BLOCKED where somebody holds what it needs for too long. */
+export async function withAdmin(
+  url: string,
+  work: (admin: Admin) => Promise<void>,
+  { lockWaitMs = LOCK_WAIT_MS }: LockWait = {},
+): Promise<void> {
+  const bounds = { connectionTimeoutMillis: 5_000, lock_timeout: lockWaitMs }
+  const client = new pg.Client({ ...secureConnection(url), ...bounds })
   await client.connect()
   try {
     await work(client)
+  } catch (error) {
+    throw isLockTimeout(error) ? blocked(await holdersOf(client), error) : error
   } finally {
     await client.end()
   }
+}
+
+const isLockTimeout = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === '55P03'
+
+interface Holder {
+  readonly pid: number
+  readonly role: string
+}
+
+// Any role can lock what it may read, or any number, for as long as it likes: the bounds of its sessions are its own to lift.
+const HOLDERS = `
+select distinct a.pid, a.usename as role, a.backend_start from pg_locks l join pg_stat_activity a using (pid)
+where l.granted and l.pid <> pg_backend_pid() and l.database in (0, (select oid from pg_database where datname = current_database()))
+  and (l.locktype = 'advisory' or l.relation >= 16384 or l.database = 0) and a.usename is not null
+order by a.backend_start limit 5`
+
+async function holdersOf(client: Pick<pg.Client, 'query'>): Promise<readonly Holder[]> {
+  await client.query('rollback')
+  return (await client.query<Holder>(HOLDERS)).rows
+}
+
+function blocked(holders: readonly Holder[], cause: unknown): Error {
+  const sessions = holders.map(({ pid, role }) => `${pid} (${role})`).join(', ')
+  const ending = holders.map(({ pid }) => `select pg_terminate_backend(${pid});`).join(' ')
+  return transient(
+    'BATON_MIGRATION_BLOCKED',
+    `a change of the schema waited too long for a lock; sessions that hold some, oldest first: ${sessions || 'none any more'}`,
+    {
+      cause,
+      fix: `Nothing was half-applied. Wait if another migration runs; end a session that is nobody's work (${ending || 'none is left'}), then run \`baton migrate\` again.`,
+    },
+  )
 }
 
 /** The URL of another database of the same server, as another role where one is named. */
@@ -132,7 +181,7 @@ interface DatabaseAccess {
   readonly searchPath?: string
 }
 
-interface MigrateOptions {
+interface MigrateOptions extends LockWait {
   readonly url: string
   /** Where its numbered `.sql` files stand. */
   readonly folder: URL
@@ -143,15 +192,20 @@ interface MigrateOptions {
   readonly migrationTableSchema?: string
 }
 
-/** Applies every migration that is not yet applied; answers the names of those applied now. */
+/**
+ * Applies every migration that is not yet applied; answers the names of those applied now. Throws BATON_MIGRATION_FAILED and
+ * BATON_MIGRATION_BLOCKED.
+ */
 export async function applyMigrations(options: MigrateOptions): Promise<readonly string[]> {
   // Services never migrate, so they do not load the migrator.
-  const { Kysely, PostgresDialect, sql } = await import('kysely')
+  const kysely = await import('kysely')
+  const { sql } = kysely
   const { Migrator } = await import('kysely/migration')
-  const { url, folder, name, role, migrationTableSchema } = options
+  const { url, folder, name, role, migrationTableSchema, lockWaitMs = LOCK_WAIT_MS } = options
   const session = role === undefined ? {} : { options: `-c role=${role}` }
-  const pool = new pg.Pool({ ...secureConnection(url), max: 1, ...session })
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+  const bounds = { max: 1, lock_timeout: lockWaitMs }
+  const pool = new pg.Pool({ ...secureConnection(url), ...bounds, ...session })
+  const db = new kysely.Kysely<unknown>({ dialect: dialectOf(kysely, pool) })
   try {
     const getMigrations = async (): Promise<Record<string, Migration>> =>
       Object.fromEntries(
@@ -163,6 +217,10 @@ export async function applyMigrations(options: MigrateOptions): Promise<readonly
     const schema = migrationTableSchema === undefined ? {} : { migrationTableSchema }
     const migrator = new Migrator({ db, provider: { getMigrations }, ...schema })
     const { error, results } = await migrator.migrateToLatest()
+    if (isLockTimeout(error)) {
+      const client = await pool.connect()
+      throw blocked(await holdersOf(client).finally(() => client.release()), error)
+    }
     if (error !== undefined) {
       throw permanent('BATON_MIGRATION_FAILED', `a migration of the ${name} database failed`, {
         cause: error,
@@ -173,6 +231,27 @@ export async function applyMigrations(options: MigrateOptions): Promise<readonly
   } finally {
     await db.destroy()
   }
+}
+
+/** What the library locks, in versions of before too. */
+const LIBRARY_LOCK = 3_853_314_791_062_309_107n
+
+/** The library would wait for its lock for an hour, whatever the session is bound to. A session ends with what it locked. */
+function dialectOf(
+  { PostgresAdapter, PostgresDialect, sql }: typeof import('kysely'),
+  pool: pg.Pool,
+): Dialect {
+  class BoundedAdapter extends PostgresAdapter {
+    override async acquireMigrationLock(session: Kysely<unknown>): Promise<void> {
+      await sql`select pg_advisory_lock(${LIBRARY_LOCK})`.execute(session)
+    }
+  }
+  class BoundedDialect extends PostgresDialect {
+    override createAdapter() {
+      return new BoundedAdapter()
+    }
+  }
+  return new BoundedDialect({ pool })
 }
 
 /** Every migration of a folder by its name, with the digest of its text. */

@@ -25,6 +25,8 @@ interface MigrateOptions {
   readonly deliveryPassword?: string | undefined
   /** The whole server is Baton's own: nobody but its superusers connects to its other databases. */
   readonly isOwnServer?: boolean
+  /** How long it waits for who holds what it needs; 30 s by default. */
+  readonly lockWaitMs?: number
 }
 
 /** The role of sessions that act for one tenant: row-level security shows it that tenant's rows. */
@@ -41,11 +43,12 @@ const LOCK = 7_246_051
 /**
  * Creates the database, the owner role (no login) and the roles of services, then applies every
  * migration that is not yet applied and gives each role its rights. Answers the names of those applied now.
- * No role of a service owns, truncates or drops anything.
+ * No role of a service owns, truncates or drops anything. Throws BATON_MIGRATION_FAILED and BATON_MIGRATION_BLOCKED.
  */
 export async function migrateStore(options: MigrateOptions): Promise<readonly string[]> {
   const { adminUrl, database, appPassword, gatewayPassword, deliveryPassword } = options
-  await withAdmin(adminUrl, async (admin) => {
+  const { lockWaitMs } = options
+  const prepare = async (admin: Admin): Promise<void> => {
     await admin.query('select pg_advisory_lock($1)', [LOCK])
     await ensureRole(admin, 'baton_owner', undefined)
     await ensureRole(admin, 'baton_app', appPassword)
@@ -63,24 +66,41 @@ export async function migrateStore(options: MigrateOptions): Promise<readonly st
     const roles = ['baton_app', ...SPLIT_ROLES]
     await ensureDatabase(admin, database, { roles, creation: 'owner baton_owner' })
     if (options.isOwnServer === true) await closeMaintenanceDatabases(admin)
-  })
+  }
+  await withAdmin(adminUrl, prepare, { lockWaitMs })
   const url = locateDatabase(adminUrl, { database })
   const applied: string[] = []
   // Advisory locks belong to one database, so the new one is locked for itself. Postgres fails the second of two who change
   // what a role may do at once.
-  await withAdmin(url, async (admin) => {
+  const migrate = async (admin: Admin): Promise<void> => {
     await admin.query('select pg_advisory_lock($1)', [LOCK])
     await grantToApp(admin)
-    const migrating = { url, folder: FOLDER, name: 'operational', role: 'baton_owner' }
+    const migrating = { url, folder: FOLDER, name: 'operational', role: 'baton_owner', lockWaitMs }
     applied.push(...(await applyMigrations(migrating)))
     // What was applied is nobody's to change but the migrator's.
     await admin.query('revoke all on kysely_migration, kysely_migration_lock from baton_app')
     await admin.query(['begin', ...rightsStatements(), 'commit'].join(';\n'))
-  })
+  }
+  await withAdmin(url, migrate, { lockWaitMs })
   return applied
 }
 
+// Postgres lets everybody make large objects, write to the WAL, and end other sessions of the same role. Only a superuser takes it back.
+const TAKE_BACK = `
+do $$
+declare
+  everyones regprocedure;
+begin
+  if not (select rolsuper from pg_roles where rolname = current_user) then return; end if;
+  for everyones in select p.oid from pg_proc p where p.pronamespace = 'pg_catalog'::regnamespace and p.proname in (
+    'lo_creat', 'lo_create', 'lo_from_bytea', 'pg_logical_emit_message', 'pg_cancel_backend', 'pg_terminate_backend')
+  loop
+    execute format('revoke execute on function %s from public', everyones);
+  end loop;
+end $$`
+
 async function grantToApp(admin: Admin): Promise<void> {
+  await admin.query(TAKE_BACK)
   await admin.query('revoke all on schema public from public')
   await admin.query('grant usage on schema public to baton_app')
   await admin.query(

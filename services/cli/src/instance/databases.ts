@@ -92,7 +92,7 @@ export async function openDatabases(context: Context, logger: Logger): Promise<D
 
 /**
  * Brings them to the current schema, and has it recorded; safe to run at every start. Answers the names of the migrations
- * applied now. Throws BATON_MIGRATION_FAILED.
+ * applied now. Throws BATON_MIGRATION_FAILED and BATON_MIGRATION_BLOCKED.
  */
 export async function migrateDatabases(
   databases: Databases,
