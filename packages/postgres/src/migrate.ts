@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { Dialect, Kysely } from 'kysely'
+import type * as Library from 'kysely'
 import type { Migration } from 'kysely/migration'
 import pg from 'pg'
 import { permanent, transient } from '@baton/runtime'
@@ -238,11 +238,11 @@ const LIBRARY_LOCK = 3_853_314_791_062_309_107n
 
 /** The library would wait for its lock for an hour, whatever the session is bound to. A session ends with what it locked. */
 function dialectOf(
-  { PostgresAdapter, PostgresDialect, sql }: typeof import('kysely'),
+  { PostgresAdapter, PostgresDialect, sql }: typeof Library,
   pool: pg.Pool,
-): Dialect {
+): Library.Dialect {
   class BoundedAdapter extends PostgresAdapter {
-    override async acquireMigrationLock(session: Kysely<unknown>): Promise<void> {
+    override async acquireMigrationLock(session: Library.Kysely<unknown>): Promise<void> {
       await sql`select pg_advisory_lock(${LIBRARY_LOCK})`.execute(session)
     }
   }

@@ -75,6 +75,8 @@ describe('a token', () => {
     ['never ends', { exp: undefined }, 'claims'],
     ['is of nobody', { sub: undefined }, 'claims'],
     ['is of somebody with an endless name', { sub: 'x'.repeat(256) }, 'claims'],
+    ['ends when nobody lives any more', { exp: 1e300 }, 'lasting'],
+    ['counts for more than a month', { exp: seconds(32 * 86_400) }, 'lasting'],
     ['is bound to a key', { cnf: { jkt: 'x' } }, 'bound'],
     [
       'claims too much',

@@ -120,6 +120,7 @@ describe('deciding', () => {
   it.each([
     ['is its own client', { sub: 'web' }],
     ['was given to itself', { client_id: undefined, azp: 'ann-1' }],
+    ['was given to itself among others', { client_id: undefined, azp: ['web', 'ann-1'] }],
     ['does not say for which client it is', { client_id: undefined }],
     ['says that it is an app', { idtyp: 'app' }],
     ['says how it was granted', { gty: 'client-credentials' }],

@@ -156,7 +156,8 @@ const CLIENT_CLAIMS = ['client_id', 'azp', 'appid', 'cid'] as const
 // Whose client is not said could be the client itself.
 function isMachine({ machines }: Issuer, claims: JWTPayload): boolean {
   const said = CLIENT_CLAIMS.filter((name) => claims[name] !== undefined)
-  if (said.length === 0 || said.some((name) => claims[name] === claims.sub)) return true
+  if (said.length === 0 || said.some((name) => [claims[name]].flat().includes(claims.sub)))
+    return true
   return machines.some(([name, value]) => fits(claimOf(claims, name), value))
 }
 

@@ -1,6 +1,7 @@
 // What is answered to who sends an access token that is not taken, or not for this: in the words of RFC 6750 and RFC 9470.
 import { ProblemError } from '../problem.ts'
 import type { Withheld } from './token-access.ts'
+import { LIFETIME_DAYS_MAX } from './verify-token.ts'
 import type { TokenFault } from './verify-token.ts'
 
 const challenge = (error: string, detail: string, more = '') =>
@@ -44,6 +45,11 @@ export const TOKEN_PROBLEMS: Readonly<Record<TokenFault, ProblemError>> = {
     'BATON_TOKEN_INVALID',
     'the access token is bound to a key, which is not asked for here',
     'Get a plain bearer token: without DPoP, and without a client certificate.',
+  ),
+  lasting: invalid(
+    'BATON_TOKEN_INVALID',
+    `the access token would count for more than ${LIFETIME_DAYS_MAX} days`,
+    'Have the issuer make shorter ones: minutes are usual, since none can be revoked here.',
   ),
   tenant: invalid(
     'BATON_TOKEN_INVALID',

@@ -17,6 +17,7 @@ export type TokenFault =
   | 'audience'
   | 'claims'
   | 'bound'
+  | 'lasting'
   | 'tenant'
   /** Nobody can say now: the issuer's keys are not at hand. */
   | 'unread'
@@ -34,6 +35,8 @@ export type Proven =
 export const TOKEN_CHARACTERS_MAX = 8_192
 const CLAIMS_MAX = 100
 const SUBJECT_CHARACTERS_MAX = 255
+/** No issuer that makes access tokens makes them for longer, and none can be revoked here. */
+export const LIFETIME_DAYS_MAX = 31
 
 const TOKEN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/
 /** What RFC 9068 calls access tokens, and what issuers from before it do. */
@@ -74,7 +77,7 @@ export async function proveToken(
         currentDate: new Date(nowMs),
       },
     )
-    const why = faultOfClaims(payload)
+    const why = faultOfClaims(payload, nowMs)
     return why === undefined ? { ok: true, issuer, claims: payload } : refused(why)
   } catch (error) {
     return refused(faultOf(error))
@@ -105,8 +108,9 @@ class KeyMissing extends Error {
   }
 }
 
-function faultOfClaims({ sub, cnf }: JWTPayload): TokenFault | undefined {
+function faultOfClaims({ sub, cnf, exp = 0 }: JWTPayload, nowMs: number): TokenFault | undefined {
   if (typeof sub !== 'string' || sub === '' || sub.length > SUBJECT_CHARACTERS_MAX) return 'claims'
+  if (exp > nowMs / 1_000 + LIFETIME_DAYS_MAX * 86_400) return 'lasting'
   // Such a token is only for who also holds a key, of which nothing is asked here.
   return cnf === undefined ? undefined : 'bound'
 }
