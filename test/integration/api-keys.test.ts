@@ -211,6 +211,8 @@ describe('on the command line', () => {
     const wrong = await baton('new', 'everything', '--operator', 'ann')
     expect(wrong.code).toBe(2)
     expect(wrong.output).toContain('BATON_API_KEYS_INVALID')
+    const unsigned = await baton('new', '--role', 'reviewer', '--operator', 'ann')
+    expect(unsigned.output).toContain('people key ann --role reviewer')
     const nowhere = await baton('new', 'handoffs:read', '--operator', 'ann', '--tenant', 'nobody')
     expect(nowhere.code).toBe(5)
     expect((await baton('revoke', 'nobody')).code).toBe(5)

@@ -2,6 +2,7 @@
 import { makeApiKey, withdrawApiKey } from '@baton/engine'
 import { createApiKey, parseApiKeys, scopesOfRoles } from '@baton/gateway'
 import type { KeyRequest } from '@baton/gateway'
+import { decides } from '@baton/http/access-tokens'
 import { permanent } from '@baton/runtime'
 import { listApiKeys } from '@baton/store'
 import type { StoredApiKey } from '@baton/store'
@@ -11,6 +12,7 @@ import type { ExitCode } from '../exit-codes.ts'
 import { administratorOf, asOwner, withDatabases } from '../instance/databases.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
+import { knownPeople } from './people.ts'
 import { tenantUnknown } from './tenants.ts'
 
 export interface KeyWish extends Omit<KeyRequest, 'scopes'> {
@@ -40,9 +42,25 @@ export async function keysNew(context: Context, asked: KeyWish): Promise<ExitCod
   output.words(
     `The line above is the key of ${stored.operator}, and is kept nowhere. Its id is ${id}.`,
   )
-  output.next(nextStep('keys ls'))
+  const signing = await signingKeyNeeded(context, stored)
+  output.next(signing ?? nextStep('keys ls'))
   return EXIT.fine
 }
+
+/** What makes decisions through this key count, where they would not yet. */
+async function signingKeyNeeded(
+  context: Context,
+  { operator, scopes }: Pick<StoredApiKey, 'operator' | 'scopes'>,
+): Promise<string | undefined> {
+  const deciding = scopes.filter(decides)
+  const known = [...(await knownPeople(context)).values()]
+  if (deciding.length === 0 || known.some(({ person }) => person === operator)) return undefined
+  const role = deciding.some((scope) => REVIEWING.has(scope)) ? 'reviewer' : 'compliance'
+  const command = nextStep(`people key ${operator} --role ${role}`)
+  return `${command}, since no decision of ${operator} counts without their own signature`
+}
+
+const REVIEWING: ReadonlySet<string> = new Set(['approvals:decide', 'dead-letters:review'])
 
 // What is wrong with an entry of settings would be said in words of the entry, which nobody here has seen.
 function requireReadable({ operator, expires }: KeyWish): void {
