@@ -43,7 +43,7 @@ export const AUDITOR_SETTINGS = {
     help: 'The Ed25519 key that signs the manifests of evidence: PKCS #8 DER in base64.',
   }),
   BATON_EVIDENCE_POLICY_FILE: optionalText({
-    help: 'The C2SP policy file that goes into evidence for convenience; one of the own keys by default.',
+    help: 'The C2SP policy file that goes into evidence for convenience; one of the own keys by default. It holds public lines alone: whoever gets a bundle gets it too.',
   }),
   BATON_EVIDENCE_WAIT_MS: integer({
     min: 0,

@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { toBase64 } from '../bytes.ts'
 import { fakeDocument } from '../../fixtures/document.ts'
 import { honest } from '../../fixtures/bundle-changes.ts'
+import { decidedEvidence, FORGERIES } from '../../fixtures/decided-task.ts'
 import { evidenceOf, exporter, policyText } from '../../fixtures/evidence.ts'
 import { entryOf } from '../../fixtures/entry.ts'
 import { MESSAGE, RELEASE, RESULT, STORY, STORY_ERASED } from '../../fixtures/evidence-story.ts'
@@ -101,6 +102,16 @@ test('another bundle that was changed is tampered, and its story says where', as
     .filter(({ name }) => name === 'li')
   const doubted = items.filter(({ textContent }) => textContent.includes('A check fails here:'))
   expect(doubted.map(({ id }) => id)).toEqual(['paragraph-1', 'paragraph-2'])
+})
+
+describe('decisions that nobody proves', () => {
+  test.each(Object.entries(FORGERIES))('%s', async (_, { make, verdict }) => {
+    const part = open(await evidenceOf(decidedEvidence(make())))
+    await give(part, 'policy-file', policyText())
+    expect(part('verdict').textContent).toContain(verdict)
+    expect(part('verdict').textContent).not.toContain('is valid')
+    expect(part('checks').textContent).toContain('DECISIONS: ')
+  })
 })
 
 test('a changed bundle is tampered', async () => {
