@@ -7,6 +7,8 @@ import type { Evidence } from './decision.ts'
 import { listFields, pointerOf } from './fields.ts'
 import type { Field } from './fields.ts'
 import { compileRules, ruleMatcher } from './matcher.ts'
+import { EMBEDDED_MODEL, MODEL_FLAGS, MODEL_NOTES, MODEL_REJECTS } from './model/model.ts'
+import type { Model } from './model/model.ts'
 import { JOINED_ANCHORS, TRIGGERS } from './rules/triggers.ts'
 import { HIDDEN_CHARACTERS, HIDDEN_TEXT, UNEXPLAINED_MIN } from './rules/hidden.ts'
 import { SCAN_INCOMPLETE } from './rules/incomplete.ts'
@@ -22,14 +24,19 @@ import { HIDDEN_WORK, WORK_OF } from './work.ts'
 /** Most findings a verdict lists; the decision counts all of them. */
 export const FINDINGS_MAX = 128
 
+export interface ScannerOptions {
+  /** The second opinion; null leaves the rules alone. */
+  readonly model: Model | null
+}
+
 /**
- * Creates the embedded scanner (E07): rules over every text field of a message, in plain and in hidden form. The message
+ * Creates the embedded scanner (E07): rules and a model over every text field of a message, in plain and in hidden form. The message
  * is never changed, and must be JSON within the protocol's limits (size and depth are checked before safety). A scan
  * compiles the rules that it is the first in its process to need, unless `prepareScanner` has.
  */
-export function createScanner(): Scanner {
-  const rulesetVersion = computeRulesetVersion()
-  return { rulesetVersion, scan: (message) => scanMessage(message, rulesetVersion) }
+export function createScanner({ model }: ScannerOptions = { model: EMBEDDED_MODEL }): Scanner {
+  const rulesetVersion = computeRulesetVersion(model)
+  return { rulesetVersion, scan: (message) => scanMessage(message, { model, rulesetVersion }) }
 }
 
 /** Compiles all rules, for a process that scans what arrives: none of its scans waits for it. */
@@ -38,9 +45,9 @@ export function prepareScanner(): void {
 }
 
 /** SHA-256 (hex) over everything that decides; names and order of the properties below are part of it and never change. */
-function computeRulesetVersion(): string {
+function computeRulesetVersion(model: Model | null): string {
   const ruleset = {
-    schema: 'baton-safety/2',
+    schema: 'baton-safety/3',
     code: CODE_DIGEST,
     groups: RULE_GROUPS.map(({ id, anchors, rules }) => ({
       id,
@@ -51,6 +58,8 @@ function computeRulesetVersion(): string {
     incomplete: [SCAN_INCOMPLETE, WORK_OF, HIDDEN_WORK],
     gates: TRIGGERS.map(({ rewrite, anchors }) => ({ rewrite, anchors })),
     joined: JOINED_ANCHORS,
+    model: model === null ? null : [digestOf(model.weights), model.flagAt, model.rejectAt],
+    opinions: [MODEL_NOTES, MODEL_FLAGS, MODEL_REJECTS],
     thresholds: THRESHOLDS,
     nearby: NEARBY,
     quotedShare: QUOTED_SHARE,
@@ -60,18 +69,24 @@ function computeRulesetVersion(): string {
   return createHash('sha256').update(JSON.stringify(ruleset)).digest('hex')
 }
 
-function scanMessage(message: object, rulesetVersion: string): SafetyVerdict {
+const digestOf = (weights: Int8Array): string => createHash('sha256').update(weights).digest('hex')
+
+interface Judging extends ScannerOptions {
+  readonly rulesetVersion: string
+}
+
+function scanMessage(message: object, { model, rulesetVersion }: Judging): SafetyVerdict {
   const matcher = ruleMatcher()
   const startedAt = performance.now()
   const text = joinFields(listFields(message))
-  const reading = readText(text.text, matcher)
+  const reading = readText(text.text, { matcher, model })
   const placed = reading.hits.map((hit) => place(hit, text)).filter((hit) => counts(hit))
   const unread = reading.incomplete ? [SCAN_INCOMPLETE] : []
   return {
     ...decide([...unread.map(evidenceOfWhole), ...placed.map((hit) => evidenceOf(hit))]),
     findings: [
       ...unread.map(findingOfWhole),
-      ...placed.slice(0, FINDINGS_MAX - unread.length).map((hit) => findingOf(hit)),
+      ...placed.slice(0, FINDINGS_MAX - unread.length).map((hit) => findingOf(hit, text)),
     ],
     rulesetVersion,
     incomplete: reading.incomplete,
@@ -108,8 +123,24 @@ interface PlacedHit {
 }
 
 function place(hit: ViewHit, text: MessageText): PlacedHit {
-  return { hit, at: fieldAt(text, hit.span) }
+  return hit.reasons === undefined
+    ? { hit, at: fieldAt(text, hit.span) }
+    : placeOpinion(hit, hit.reasons, text)
 }
+
+/**
+ * A window may reach over several fields: it is placed in the one of least trust that some of its reasons stand in, so that an order
+ * beside a field does not lend it its trust.
+ */
+function placeOpinion(hit: ViewHit, reasons: readonly Span[], text: MessageText): PlacedHit {
+  const [least = fieldAt(text, hit.span)] = reasons
+    .map((reason) => fieldAt(text, reason))
+    .toSorted((one, other) => rejectsFrom(one) - rejectsFrom(other))
+  const at = partIn(text, least.field, hit.span)
+  return at.field.trust === 'instruction' ? { hit: { ...hit, rule: MODEL_NOTES }, at } : { hit, at }
+}
+
+const rejectsFrom = ({ field }: FieldSpan): number => THRESHOLDS.reject[field.trust]
 
 /** Orders are only remarkable where nobody gives any. */
 function counts({ hit, at }: PlacedHit): boolean {
@@ -121,8 +152,9 @@ function evidenceOf({ hit, at }: PlacedHit): Evidence {
   return { ruleId: id, effect, weight, trust: at.field.trust, at: hit.span[0], quoted: hit.quoted }
 }
 
-function findingOf({ hit, at }: PlacedHit): Finding {
+function findingOf({ hit, at }: PlacedHit, text: MessageText): Finding {
   const { field, span, crossed } = at
+  const reasons = hit.reasons?.map((reason) => fieldAt(text, reason))
   return {
     ruleId: hit.rule.id,
     category: hit.rule.category,
@@ -134,6 +166,9 @@ function findingOf({ hit, at }: PlacedHit): Finding {
       .update(field.text.slice(...span))
       .digest('hex'),
     trust: field.trust,
+    ...(reasons === undefined
+      ? {}
+      : { reasons: reasons.filter((one) => one.field === field).map((one) => one.span) }),
   }
 }
 
@@ -169,11 +204,16 @@ function fieldAt(message: MessageText, [start, end]: Span): FieldSpan {
   const at = lastUpTo(message.starts, start)
   const field = message.fields[at]
   if (field === undefined) throw new RangeError('A span was asked for in a message without text')
-  const offset = message.starts[at] ?? 0
+  return partIn(message, field, [start, end])
+}
+
+/** The part of a span inside a field. */
+function partIn(message: MessageText, field: Field, [start, end]: Span): FieldSpan {
+  const offset = message.starts[message.fields.indexOf(field)] ?? 0
   const until = Math.min(field.text.length, end - offset)
   return {
     field,
-    span: [Math.min(start - offset, until), until],
+    span: [Math.min(Math.max(0, start - offset), until), until],
     crossed: end - offset > field.text.length,
   }
 }

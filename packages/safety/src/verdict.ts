@@ -21,6 +21,11 @@ export interface Finding {
   /** SHA-256 (hex) of the original text under the span. */
   readonly hash: string
   readonly trust: TrustClass
+  /**
+   * For an opinion of the model: where the n-grams of most weight stand, heaviest first; UTF-16 offsets in the field. Those that
+   * stand in another field are left out.
+   */
+  readonly reasons?: readonly (readonly [start: number, end: number])[]
 }
 
 /** The outcome of one scan (E07). Identical text and ruleset give an identical verdict, apart from `elapsedUs`. */
@@ -43,7 +48,7 @@ export interface SafetyVerdict {
 
 /** A scanner bound to one ruleset. */
 export interface Scanner {
-  /** SHA-256 (hex) over rules, normaliser version and Unicode version: equal ids decide equally. */
+  /** SHA-256 (hex) over code, rules, model, normaliser version and Unicode version: equal ids decide equally. */
   readonly rulesetVersion: string
   /** Judges every text field of a message; never throws, never changes the message. */
   scan(message: object): SafetyVerdict

@@ -3,6 +3,8 @@ import { decodeRuns } from './decoders.ts'
 import { decodeEscapes, ESCAPES_MIN } from './escapes.ts'
 import type { Hint } from './hints.ts'
 import type { Hit, Matcher } from './matcher.ts'
+import { opinionOn } from './model/model.ts'
+import type { Model } from './model/model.ts'
 import { normalise } from './normalise.ts'
 import type { HiddenText, Normalised } from './normalise.ts'
 import { isQuoted } from './quotation.ts'
@@ -26,6 +28,8 @@ export interface ViewHit {
   readonly view: string
   readonly span: Span
   readonly quoted: boolean
+  /** Where the n-grams stand that speak for an opinion of the model. */
+  readonly reasons?: readonly Span[]
 }
 
 export interface Reading {
@@ -43,12 +47,19 @@ interface View {
   readonly depth: number
 }
 
+/** What judges each form of a text. */
+export interface Judges {
+  readonly matcher: Matcher
+  /** Null where rules judge alone. */
+  readonly model: Model | null
+}
+
 /**
  * Reads a text and everything derived from it. The text is read to its end, in work linear in it; what is hidden in it is read as
  * far as its work is allowed (`work.ts`), and a reading that left anything says so.
  */
-export function readText(text: string, matcher: Matcher): Reading {
-  const reader = new Reader(matcher, text.length)
+export function readText(text: string, { matcher, model }: Judges): Reading {
+  const reader = new Reader({ matcher, model }, text.length)
   reader.read({ name: '', text, map: identityMap, depth: 0 })
   return reader.reading()
 }
@@ -58,12 +69,14 @@ class Reader {
   readonly #known = new Map<Rule, { readonly located: SpanSet; readonly others: SpanSet }>()
   readonly #locates = { left: LOCATES_MAX }
   readonly #matcher: Matcher
+  readonly #model: Model | null
   readonly #work: Work
   #views = 0
   #units = 0
 
-  constructor(matcher: Matcher, length: number) {
+  constructor({ matcher, model }: Judges, length: number) {
     this.#matcher = matcher
+    this.#model = model
     this.#work = new Work(length)
   }
 
@@ -88,6 +101,7 @@ class Reader {
     const account = { work: this.#work, depth, locates: this.#locates }
     const { hits, hints, triggers } = this.#matcher(normalised.text, account)
     for (const hit of hits) this.#add(hit, { view, map: toRoot, text: normalised.text })
+    this.#weigh(normalised.text, view, toRoot)
     for (const hidden of normalised.hidden) this.#addHidden(HIDDEN_TEXT, hidden.span, view)
     if (normalised.unexplained.count >= UNEXPLAINED_MIN) {
       this.#addHidden(HIDDEN_CHARACTERS, normalised.unexplained.span, view)
@@ -107,6 +121,22 @@ class Reader {
       ...inSource.map((derived) => below(view, derived, view.map)),
       ...inCopy.map((derived) => below(view, derived, toRoot)),
     ]
+  }
+
+  #weigh(text: string, { name, depth }: View, map: SpanMap): void {
+    const cost = text.length * WORK_OF.weighed
+    if (this.#model === null || (depth > 0 && !this.#work.allows(cost))) return
+    this.#work.spend(cost, depth)
+    const opinion = opinionOn(text, this.#model)
+    if (opinion === undefined) return
+    const { rule, start, end, reasons } = opinion
+    this.#hits.push({
+      rule,
+      view: name === '' ? 'raw' : name,
+      span: map(start, end),
+      quoted: false,
+      reasons: reasons.map((reason) => map(reason.start, reason.end)),
+    })
   }
 
   /** A text can ask for many forms of itself, so each is paid for before it is made. */

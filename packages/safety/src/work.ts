@@ -4,6 +4,8 @@
 export const WORK_OF = {
   /** Folded, and read once for literals. */
   read: 1,
+  /** Read by the model for n-grams. */
+  weighed: 2,
   /** Stepped through the automaton of a group of rules. */
   matched: 8,
   /** Searched for the place where one rule hit. */

@@ -333,6 +333,7 @@ function detailsOf(verdict: Refusal): readonly object[] {
     category: finding.category,
     view: finding.view,
     span: finding.span,
+    ...(finding.reasons === undefined ? {} : { reasons: finding.reasons }),
     ...wordsFor(finding.category),
   }))
   return [...unreleased, ...found]
@@ -345,6 +346,9 @@ const wordsFor = (category: string) =>
         fix: 'A reviewer decides about this dead letter; it is not retried. Let the sender hand over a reference instead of encoded bytes.',
       }
     : {
-        message: `text that reads as ${category}`,
+        message:
+          category === 'injection'
+            ? 'text that reads like known attacks; reasons are the places that weigh most'
+            : `text that reads as ${category}`,
         fix: 'A reviewer decides about this dead letter; it is not retried.',
       }

@@ -1,18 +1,20 @@
 // Finds the window of a text that weighs most, by sums of whole numbers: the same on every machine.
-import type { Features } from './features.ts'
+import type { Grams } from './grams.ts'
 
-/** Tokens in a window; each moves on by a quarter of itself. */
-const WINDOW_SIZES = [12, 24, 48] as const
+/** Words in a window; each moves on by a quarter of itself. */
+const WINDOW_SIZES = [32, 64, 128] as const
+/** So many n-grams are at least expected: a few words alone say little. */
+const GRAMS_MIN = 60
+const GRAMS_MAX = 8_192
 const EXPLAINED = 5
-const ROOT_ONE = 65_536
-const ROOTS = 4096
+export const ROOT_ONE = 65_536
 
-/** `ROOT_ONE / √n`, as a whole number; a square root is rounded the same everywhere. */
-const INVERSE_ROOTS = Int32Array.from({ length: ROOTS }, (_, count) =>
-  count === 0 ? 0 : Math.floor(ROOT_ONE / Math.sqrt(count)),
+/** A square root is rounded the same everywhere. */
+const INVERSE_ROOTS = Int32Array.from({ length: GRAMS_MAX }, (_, count) =>
+  Math.floor(ROOT_ONE / Math.sqrt(Math.max(count, GRAMS_MIN))),
 )
 
-/** A part of a text, by its tokens [from, until). */
+/** A part of a text, by its words [from, until). The score is in weights times `ROOT_ONE`. */
 export interface Window {
   readonly from: number
   readonly until: number
@@ -26,55 +28,54 @@ export interface Reason {
   readonly weight: number
 }
 
-/** The first of the heaviest windows, or undefined where there is no token. The number of weights is a power of two. */
-export function heaviestWindow(
-  features: Features,
-  weights: Int8Array | Float64Array,
-): Window | undefined {
-  const sums = prefixSums(features, weights)
+/** Weights by hash; their number is a power of two. */
+export type Weights = Int8Array | Float64Array
+
+/** The first of the heaviest windows, or undefined where there is no word. */
+export function heaviestWindow(grams: Grams, weights: Weights): Window | undefined {
+  const words = grams.starts.length
+  const sums = sumsBefore(grams, weights)
   let best: Window | undefined
   for (const size of WINDOW_SIZES) {
-    for (let from = 0; from < features.tokens; from += size / 4) {
-      const until = Math.min(features.tokens, from + size)
-      const count = (features.first[until] ?? 0) - (features.first[from] ?? 0)
+    for (let from = 0; from < words; from += size / 4) {
+      const until = Math.min(words, from + size)
+      const count = (grams.first[until] ?? 0) - (grams.first[from] ?? 0)
       const sum = (sums[until] ?? 0) - (sums[from] ?? 0)
-      const score = sum * (INVERSE_ROOTS[Math.min(count, ROOTS - 1)] ?? 0)
+      const score = sum * inverseRoot(count)
       if (best === undefined || score > best.score) best = { from, until, score }
-      if (until === features.tokens) break
+      if (until === words) break
     }
   }
   return best
 }
 
+/** `ROOT_ONE / √count`, in whole numbers. */
+export const inverseRoot = (count: number): number =>
+  INVERSE_ROOTS[Math.min(count, GRAMS_MAX - 1)] ?? 0
+
 /** The heaviest n-grams of a window, heaviest first, each once. */
-export function explainWindow(
-  features: Features,
-  weights: Int8Array,
-  { from, until }: Window,
-): Reason[] {
+export function explainWindow(grams: Grams, weights: Weights, { from, until }: Window): Reason[] {
   const reasons = new Map<number, Reason>()
-  for (let at = features.first[from] ?? 0; at < (features.first[until] ?? 0); at++) {
-    const gram = features.grams[at] ?? 0
-    const weight = weights[gram & (weights.length - 1)] ?? 0
-    if (weight > 0 && !reasons.has(gram))
-      reasons.set(gram, {
-        start: features.gramStarts[at] ?? 0,
-        end: features.gramEnds[at] ?? 0,
-        weight,
-      })
+  for (let at = grams.first[from] ?? 0; at < (grams.first[until] ?? 0); at++) {
+    const hash = grams.hashes[at] ?? 0
+    const weight = weights[hash & (weights.length - 1)] ?? 0
+    if (weight > 0 && !reasons.has(hash))
+      reasons.set(hash, { start: grams.gramStarts[at] ?? 0, end: grams.gramEnds[at] ?? 0, weight })
   }
   return [...reasons.values()]
     .toSorted((left, right) => right.weight - left.weight || left.start - right.start)
     .slice(0, EXPLAINED)
 }
 
-function prefixSums(features: Features, weights: Int8Array | Float64Array): Float64Array {
-  const sums = new Float64Array(features.tokens + 1)
+/** For each word, and for the end, what all n-grams before it weigh. */
+function sumsBefore({ starts, first, hashes }: Grams, weights: Weights): Float64Array {
+  const sums = new Float64Array(starts.length + 1)
+  const mask = weights.length - 1
   let sum = 0
-  for (let token = 0; token < features.tokens; token++) {
-    for (let at = features.first[token] ?? 0; at < (features.first[token + 1] ?? 0); at++)
-      sum += weights[(features.grams[at] ?? 0) & (weights.length - 1)] ?? 0
-    sums[token + 1] = sum
+  for (let word = 0; word < starts.length; word++) {
+    const end = first[word + 1] ?? 0
+    for (let at = first[word] ?? 0; at < end; at++) sum += weights[(hashes[at] ?? 0) & mask] ?? 0
+    sums[word + 1] = sum
   }
   return sums
 }

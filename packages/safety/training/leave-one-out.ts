@@ -1,0 +1,128 @@
+// Measures the scanner on sources that its model has not learned from: each in turn is left out of the training.
+import { readGrams } from '../src/model/grams.ts'
+import type { Grams } from '../src/model/grams.ts'
+import { heaviestWindow, ROOT_ONE } from '../src/model/windows.ts'
+import type { Model } from '../src/model/model.ts'
+import { normalise } from '../src/normalise.ts'
+import { createScanner } from '../src/scanner.ts'
+import type { SafetyDecision } from '../src/verdict.ts'
+import type { CorpusRow } from './corpus.ts'
+import { writtenExamples } from './examples.ts'
+import type { WrittenExample } from './examples.ts'
+import { trainModel } from './train.ts'
+import type { Example, Trained } from './train.ts'
+
+/** One byte each: 256 KiB. */
+const WEIGHTS_COUNT = 1 << 18
+const WEAK_SHARE = 0.2
+/** An ordinary text that is taken for an attack costs more than an attack that is not found. */
+const ORDINARY_SHARE = 3
+/** Of ordinary texts of sources that were left out. */
+const FLAGGED_SHARE = 0.0018
+const REJECTED_SHARE = 0.0001
+
+/** A row, and what the scanner said of it with a model and thresholds that know nothing of its source. */
+export interface Judged {
+  readonly row: CorpusRow
+  readonly decision: SafetyDecision
+  readonly byRules: SafetyDecision
+}
+
+/** Thresholds in units of learning, which hold for each set of weights. */
+interface Thresholds {
+  readonly flagAt: number
+  readonly rejectAt: number
+}
+
+interface Fold {
+  readonly source: string
+  readonly trained: Trained
+  readonly rows: readonly CorpusRow[]
+  /** Of its ordinary texts, in units of learning. */
+  readonly scores: readonly number[]
+}
+
+export interface Measured {
+  readonly judged: readonly Judged[]
+  /** From all sources: for the model that has learned from all of them. */
+  readonly thresholds: Thresholds
+}
+
+/** Says after each source how far it is. */
+export type Progress = (source: string, done: number, all: number) => void
+
+/** Leaves out each source in turn; its thresholds are those of the other sources. */
+export function leaveOneOut(rows: readonly CorpusRow[], progress: Progress): Measured {
+  const bySource = Map.groupBy(rows, ({ source }) => source)
+  const folds: Fold[] = []
+  for (const [source, left] of bySource) {
+    const trained = trainOn(rows.filter((row) => row.source !== source))
+    const ordinary = left.filter(({ attack }) => !attack)
+    const scores = ordinary.map(({ text }) => scoreOf(text, trained))
+    folds.push({ source, trained, rows: left, scores })
+    progress(source, folds.length, bySource.size)
+  }
+  const judged = folds.flatMap((fold) => {
+    const others = folds.filter(({ source }) => source !== fold.source)
+    return judge(fold, thresholdsOf(others))
+  })
+  return { judged, thresholds: thresholdsOf(folds) }
+}
+
+/** The weights learned from rows, and from the examples that were written for it. */
+export function trainOn(rows: readonly CorpusRow[]): Trained {
+  const examples = [
+    ...rows.filter((row) => teaches(row)).map(exampleOf),
+    ...writtenExamples().map(exampleOf),
+  ]
+  return trainModel(examples, WEIGHTS_COUNT)
+}
+
+export function modelOf({ weights, unit }: Trained, { flagAt, rejectAt }: Thresholds): Model {
+  const scale = unit * ROOT_ONE
+  return { weights, flagAt: Math.ceil(flagAt * scale), rejectAt: Math.ceil(rejectAt * scale) }
+}
+
+/** Hundreds of attacks in the same few phrases would teach those alone: rules know them, and when they are only quoted. */
+const FROM_TEMPLATES = /^asb_/u
+
+/** The text around an embedded attack is ordinary; and attacks in other languages would teach that those are attacks. */
+function teaches({ form, attack, language, family }: CorpusRow): boolean {
+  return form === 'plain' && (!attack || (language === 'en' && !FROM_TEMPLATES.test(family)))
+}
+
+function exampleOf(one: CorpusRow | WrittenExample): Example {
+  const share = !one.attack ? ORDINARY_SHARE : 'weak' in one && one.weak ? WEAK_SHARE : 1
+  return { grams: gramsOf(one.text), attack: one.attack, share }
+}
+
+const known = new Map<string, Grams>()
+
+/** Each text is read once: it is learned from again and again. */
+function gramsOf(text: string): Grams {
+  const grams = known.get(text) ?? readGrams(normalise(text).text)
+  known.set(text, grams)
+  return grams
+}
+
+function scoreOf(text: string, { weights, unit }: Trained): number {
+  const score = heaviestWindow(gramsOf(text), weights)?.score ?? -Infinity
+  return score / (unit * ROOT_ONE)
+}
+
+function thresholdsOf(folds: readonly Fold[]): Thresholds {
+  const scores = folds.flatMap((fold) => fold.scores).toSorted((left, right) => right - left)
+  const above = (share: number): number => scores[Math.floor(share * scores.length)] ?? Infinity
+  return { flagAt: above(FLAGGED_SHARE), rejectAt: above(REJECTED_SHARE) }
+}
+
+const rulesAlone = createScanner({ model: null })
+
+function judge({ trained, rows }: Fold, thresholds: Thresholds): Judged[] {
+  const scanner = createScanner({ model: modelOf(trained, thresholds) })
+  return rows.map((row) => {
+    const message = { currentState: { note: row.text } }
+    const byRules = rulesAlone.scan(message).decision
+    return { row, byRules, decision: scanner.scan(message).decision }
+  })
+}
