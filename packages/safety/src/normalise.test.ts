@@ -48,6 +48,16 @@ describe('normalise', () => {
     ])
   })
 
+  it('reads a text that was cut inside a character to its end, compiled or not', () => {
+    // A cut string shares the memory of the longer one, in which the other half still stands: where it was read, this never ended.
+    const whole = '\u{e0041}'.repeat(4_000)
+    for (let round = 0; round < 20_000; round++) {
+      const length = 33 + 2 * (round % 100)
+      const { hidden } = normalise(whole.slice(0, length))
+      expect(hidden).toMatchObject([{ kind: 'tags', span: [0, length - 1] }])
+    }
+  })
+
   it('keeps spans inside the source and in order for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.nat(), fc.nat(), (source, first, second) => {

@@ -96,7 +96,7 @@ class Folding {
   #fold(from: number, until: number): void {
     let position = from
     while (position < until) {
-      const codePoint = this.#source.codePointAt(position) ?? 0
+      const codePoint = codePointIn(this.#source, position)
       const next = position + (codePoint > 0xffff ? 2 : 1)
       if (isInvisible(codePoint)) {
         position = this.#drop(position, codePoint)
@@ -116,7 +116,7 @@ class Folding {
   #drop(position: number, codePoint: number): number {
     if (isTag(codePoint)) return this.#dropRun(position, isTag)
     const next = position + (codePoint > 0xffff ? 2 : 1)
-    const after = this.#source.codePointAt(next) ?? 0
+    const after = codePointIn(this.#source, next)
     if (isVariationSelector(codePoint) && isVariationSelector(after))
       return this.#dropRun(position, isVariationSelector)
     if (!isExplained(codePoint, this.#before(position), after)) this.#count(1, [position, next])
@@ -127,7 +127,7 @@ class Folding {
     const run: number[] = []
     let end = start
     for (;;) {
-      const codePoint = this.#source.codePointAt(end) ?? 0
+      const codePoint = codePointIn(this.#source, end)
       if (!belongs(codePoint)) break
       run.push(codePoint)
       end += codePoint > 0xffff ? 2 : 1
@@ -169,6 +169,18 @@ class Folding {
   #before(position: number): number {
     const unit = this.#source.charCodeAt(position - 1)
     const isLow = unit >= 0xdc00 && unit <= 0xdfff
-    return (isLow ? this.#source.codePointAt(position - 2) : unit) ?? 0
+    return isLow ? codePointIn(this.#source, position - 2) : unit
   }
+}
+
+/**
+ * The character at a position, or 0 behind the end; half of one stands for itself. `codePointAt` cannot be relied on: compiled by Node
+ * 26, it reads behind the end of a string that was cut from a longer one, and so answers now the half and now the whole.
+ */
+function codePointIn(text: string, position: number): number {
+  if (position < 0 || position >= text.length) return 0
+  const unit = text.charCodeAt(position)
+  if (unit < 0xd800 || unit > 0xdbff || position + 1 >= text.length) return unit
+  const next = text.charCodeAt(position + 1)
+  return next >= 0xdc00 && next <= 0xdfff ? (unit - 0xd800) * 0x400 + next - 0xdc00 + 0x10000 : unit
 }
