@@ -21,13 +21,16 @@ export function isQuoted(text: string, start: number, end: number): boolean {
   if (NEGATION.test(before) || REPORTING.test(before)) return true
   const inQuotes = OPENING.test(before) && CLOSING.test(after)
   if (inQuotes && CUE_BEFORE.test(before.replace(OPENING, ''))) return true
-  if (CUE_AFTER.test(after.replace(/^["'”’»`]/u, ''))) return true
   if (inQuotes && CUE_AFTER.test(after.replace(CLOSING, ''))) return true
-  return isFenced(text, start)
+  return isFenced(text, start, end)
 }
 
-/** An odd number of fences shortly before means that the text stands in a code block. */
-function isFenced(text: string, start: number): boolean {
+/**
+ * An odd number of fences shortly before, and one shortly after, mean that the text stands in a code block. One that is never closed
+ * is no block: whoever writes an attack could begin it so.
+ */
+function isFenced(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - FENCE_DISTANCE), start)
-  return before.split('```').length % 2 === 0
+  const after = text.slice(end, end + FENCE_DISTANCE)
+  return before.split('```').length % 2 === 0 && after.includes('```')
 }

@@ -1,2 +1,2 @@
 // Generated from the scanner's code by generate-code-digest.ts; do not edit.
-export const CODE_DIGEST = '5c5b7ddc11f428a3cdef1bb791128d3d0896059cb155ac367290aeb967a2a245'
+export const CODE_DIGEST = '349878f59a6fcb0b21ff10994e770930bc87bbdfcbd40e502069f4df4509aea9'

@@ -8,6 +8,14 @@ const SECRET =
   oneOf(`passwords?|passphrase|api[ _-]?keys?|credentials?|secrets?|access[ _-]?tokens?|private keys?|ssh keys?|\\.env|process\\.env|
 environment variables|conversation(?: history)?|chat history|system prompt|internal notes|session cookies?|credit card(?: numbers?)?|
 bank details|personal data|user data|customer data|medical records?`)
+const CARRY = oneOf(
+  'send|post|e-?mail|upload|forward|transmit|exfiltrate|leak|submit|copy|push|pipe|fetch|get|open|curl|visit|load|call|request|report',
+)
+const COVER =
+  oneOf(`without (?:telling|informing|notifying|alerting|asking|mentioning|showing)|(?:do not|don'?t|don’t|never) (?:tell|inform|notify|alert|mention|show|let)|
+hide (?:this|the|that|it|your)|(?:and|then) (?:delete|remove|erase|clear|wipe) (?:the|this|that|your|any|all) (?:sent|message|mail|email|item|log|logs|trace|traces|history|step|record|entry)|
+so that (?:nobody|no one|no-one)|unnoticed|undetected`)
+const QUIETLY = oneOf('secretly|silently|quietly|covertly|discreetly')
 const TARGET = String.raw`(?:https?://|[a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z]|\bwebhook\b|\bftp://)`
 
 /** Rules about exfiltration and concealment. */
@@ -21,6 +29,28 @@ const LEAK_RULES: readonly Rule[] = [
       [
         String.raw`!\[[^\]\n]*\]\(\s?https?://[^\s)?]+\?[^\s)=]*=[^\s)&=]*(?:${SLOT}|${ENCODED})`,
         String.raw`<(?:img|iframe|script|link|image)\b[^>\n]*(?:src|href)\s?=\s?["']?https?://[^\s"'>?]+\?[^\s"'>=]*=["'+\s]{0,4}(?:${SLOT}|${ENCODED})`,
+      ].join('|'),
+    ),
+  },
+  {
+    id: 'covered-leak',
+    category: 'exfiltration',
+    effect: 'reject',
+    weight: 0.9,
+    pattern: oneOf(
+      [
+        // What is carried, where to, and that nobody may notice.
+        pattern(String.raw`\b${CARRY} ${words(6)}${SECRET}\b[^\n]*`) +
+          TARGET +
+          pattern(String.raw`[^\n]*\b${COVER}\b`),
+        pattern(String.raw`\b${COVER}\b[^.\n]* ${CARRY} ${words(6)}${SECRET}\b[^\n]*`) + TARGET,
+        pattern(String.raw`\b${QUIETLY} ${CARRY} ${words(6)}${SECRET}\b[^\n]*`) + TARGET,
+        pattern(String.raw`\b${CARRY} [^\n]*`) +
+          String.raw`https?://[^\s?]+\?[^\s=]*=[^\s&=]*(?:${SLOT}|${ENCODED})` +
+          pattern(String.raw`[^\n]*\b${COVER}\b`),
+        pattern(
+          String.raw`\b(?:invisible|hidden|tiny|1x1|transparent) (?:markdown )?(?:image|pixel|link|picture)\b[^\n]*`,
+        ) + String.raw`https?://[^\s?]+\?[^\s=]*=[^\s&=]*(?:${SLOT}|${ENCODED})`,
       ].join('|'),
     ),
   },
@@ -100,7 +130,10 @@ export const LEAK: RuleGroup = {
     '<link',
     '<image',
     ...list('=<|={|=$|=[|=%7b|=__|=encoded|=base64|=b64'),
-    ...combine('invisible |1x1 ', 'image|markdown'),
+    ...combine('invisible |1x1 |hidden |tiny |transparent ', 'image|markdown|pixel|link|picture'),
+    ...list('discreetly|quietly|unnoticed|undetected|so that nobody|so that no one|so that no-one'),
+    ...combine('without ', 'asking|notifying'),
+    ...combine('and |then ', 'wipe'),
     ...combine(
       "not |n't |n’t |never |ever |without |avoid ",
       'tell|inform|notif|alert|warn|let the|let your|mention|reveal|disclos|show',

@@ -37,7 +37,7 @@ you will|you should now|act as|pretend|write an?|write me|generate|execute|run|t
 send the user|send the data|state|translate|your new|your only|your real|your actual|your task|from now on|new instructions?|
 do the following|do this|answer|classify|mark|rate|recommend|approve|delete|exfiltrate|email|forward|list|
 what is|what are|what's|who is|where is|where does|can you|could you|call|invoke|visit|open|click|download|return|
-grant|disable|strictly|instead|start|just|only|display|leak|dump|explain|provide|make|create|perform|wire|pay`)
+grant|disable|strictly|except (?:this|these|those|for this|the ones|what follows)|instead|start|just|only|display|leak|dump|explain|provide|make|create|perform|wire|pay`)
 
 /** Rules about overriding earlier orders (the wording attacks quote most, and ordinary prose uses too). */
 const OVERRIDE_RULES: readonly Rule[] = [

@@ -10,6 +10,23 @@ new (?:instructions?|task|rules|orders)|override|from now on|your new (?:task|in
 (?:previous|prior|above) instructions?|do not (?:tell|inform|mention)|instructions? (?:updated?|changed?)`)
 const REQUEST = oneOf('task|request|question|query|instruction|job|assignment')
 
+/** What somebody else's work is said to be over with, so that an order after it seems to be the next. */
+const END = oneOf(
+  [
+    String.raw`(?:final )?(?:answer|response|assistant|output|result)\s?:\s?(?:the )?(?:original |previous |current |first )?(?:task|request|job|question|instruction)s? (?:is |was |has been |have been )?(?:now )?(?:complete[d]?|done|finished|fulfilled|answered)`,
+    String.raw`(?:end of|end) (?:the )?(?:user |system |tool )?(?:input|document|data|task|conversation|text|context|prompt|message|instructions|results?|output)`,
+    String.raw`===+\s?end`,
+  ].join('|'),
+)
+const ACT =
+  oneOf(`access|activate|add|adjust|alter|approve|authori[sz]e|block|bypass|cancel|capture|change|clear|collect|compromise|conceal|configure|
+copy|corrupt|create|deactivate|decrease|delete|deploy|destroy|disable|disclose|disrupt|download|embed|enable|encrypt|erase|escalate|establish|execute|
+exfiltrate|exploit|export|expose|extract|fabricate|falsify|forward|gather|generate|grant|harvest|hide|hijack|ignore|implement|increase|initiate|inject|
+insert|install|intercept|introduce|invalidate|launch|leak|log|manipulate|misdirect|modify|monitor|move|obtain|overload|override|overwrite|pay|perform|place|plant|
+post|print|prioriti[sz]e|provide|publish|purchase|record|redirect|reduce|release|remove|replace|reset|restrict|retrieve|reveal|revoke|run|sabotage|schedule|scrape|
+acquire|administer|address|analy[sz]e|audit|conduct|delay|distribute|engage|ensure|exert|facilitate|file|identify|implant|inspect|integrate|issue|maintain|manage|neglect|operate|order|prepare|protect|reallocate|scan|secure|seize|support|validate|assess|
+send|set up|share|shut|simulate|steal|store|submit|suppress|tamper|track|transfer|transmit|trigger|turn off|unlock|update|upload|use|visit|wipe|withdraw|withhold|write`)
+
 /** Rules about false authority: chat-template tokens, system tags, and messages that jump the queue. */
 const SPOOF_RULES: readonly Rule[] = [
   {
@@ -109,6 +126,41 @@ const SPOOF_RULES: readonly Rule[] = [
       ),
     ),
   },
+  {
+    id: 'order-after-end',
+    category: 'spoof',
+    effect: 'suspect',
+    weight: 0.5,
+    pattern: pattern(
+      String.raw`(?:^|\n|\\n|[-=#*\[<])\s?${END}\b[.!\s\\n\-=#*\]>]+(?:\n|\\n|[-=#*\]>])\s*(?:(?:and |then )?(?:now|next|please|kindly|also|you must|you should|new task|next task|your next task is to)[\s,:]+)*(?:[a-z]+ly )?(?:${ACT} |(?:review|verify|check|assess|confirm) (?:and ${ACT} |[^.\n]*\b(?:id|account|server|case|user|record|number) (?:id )?#?[a-z]{0,3}[0-9]))`,
+    ),
+  },
+  {
+    id: 'claims-authority',
+    category: 'spoof',
+    effect: 'suspect',
+    weight: 0.5,
+    pattern: pattern(
+      oneOf(
+        [
+          String.raw`\b(?:i am|i'm|i’m) (?:actually |now )?(?:your |the |a )?(?:developer|creator|maker|god|administrator|owner|programmer|operator|ceo|supervisor|president of [a-z ]+)\b[^.\n]*\b(?:you (?:must|have to|need to|will) (?:answer|listen|obey|comply|follow|do|share|tell|give)|i need you to|important that you (?:share|tell|give|provide)|for this (?:audit|check|test|upgrade))`,
+          String.raw`[<\[({]+\s?(?:now )?(?:entering )?(?:god|system|admin|security|developer|override|maintenance|sudo|root|debug|law enforcement)[ _-](?:override )?mode\b`,
+          String.raw`\b(?:i am|i'm) (?:now )?entering (?:a |the )?[^.\n]*\b(?:mode|override)\b`,
+          String.raw`\bas an ai developed by (?:openai|anthropic|google|meta|microsoft|mistral)\b[^.\n]*\b(?:mode|reset|verify your|confirm)`,
+          String.raw`\bas your (?:creator|developer|maker|owner|administrator)\b,? i (?:need|order|command|require|demand|instruct)`,
+        ].join('|'),
+      ),
+    ),
+  },
+  {
+    id: 'authority-demands',
+    category: 'extraction',
+    effect: 'suspect',
+    weight: 0.4,
+    pattern: pattern(
+      String.raw`\b(?:confirm|provide|share|tell me|give me|reveal|hand over|disclose|what is|what's|where is) (?:to me |with me |me )?(?:the |your |their |his |her |all )*(?:user(?:'s|’s)? |users(?:'|’)? |customer(?:'s|’s)? |admin(?:'s|’s)? |system |account |current |bank )*(?:passwords?|passcode|secret key|api keys?|credentials|bank balance|email address(?:es)?|home address|phone number|credit card|social security)\b`,
+    ),
+  },
 ]
 
 export const SPOOF: RuleGroup = {
@@ -156,6 +208,24 @@ export const SPOOF: RuleGroup = {
     ),
     ...combine('-|=|#|*|[|<|- |= |# |* |[ |< ', 'end|begin|start'),
     ...list('== end|==end|task complete'),
+    ...combine(
+      ':|: |the |original |previous |current ',
+      'task is|task was|task has|request is|request was|request has|job is|question is|question was|task done|request done',
+    ),
+    ...combine(
+      'end of |end of the |end ',
+      'user|system|tool|input|document|data|task|conversation|text|context|prompt|message|instruction|result|output',
+    ),
+    ...list(
+      "i'm your|i’m your|i am your|i'm god|i’m god|i am god|i'm the|i’m the|i am the|i'm a dev|i’m a dev|i am a dev|ai developed by|as your |entering ",
+    ),
+    ...combine(
+      'god|system|admin|security|developer|override|maintenance|sudo|root|debug|enforcement',
+      ' mode|_mode|-mode| override mode',
+    ),
+    ...list(
+      'password|passcode|secret key|api key|credentials|bank balance|email address|home address|phone number|credit card|social security',
+    ),
   ],
   rules: SPOOF_RULES,
 }
