@@ -15,6 +15,7 @@ import { addPeople } from './people-commands.ts'
 import type { QueueChoice } from './instance/queue.ts'
 import { addSlo, addTop } from './level-commands.ts'
 import { addImport, addOffer, addOffers } from './offer-commands.ts'
+import { addSafety } from './safety-commands.ts'
 import { addSchema } from './schema-commands.ts'
 import {
   addAgents,
@@ -127,6 +128,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addGameDay,
   addDoctor,
   addSettings,
+  addSafety,
   addSchema,
   addMigrate,
 ]

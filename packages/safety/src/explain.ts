@@ -1,0 +1,84 @@
+// Says in words what a rule looks for and what it may cause; decides nothing, so no ruleset version depends on it.
+import { MODEL_FLAGS, MODEL_REJECTS } from './model/model.ts'
+import { HIDDEN_CHARACTERS, HIDDEN_TEXT } from './rules/hidden.ts'
+import { SCAN_INCOMPLETE } from './rules/incomplete.ts'
+import { RULE_GROUPS } from './rules/index.ts'
+import type { Rule, RuleEffect } from './rules/rule.ts'
+
+export interface RuleExplanation {
+  readonly id: string
+  readonly category: string
+  /** What each of its forms may cause: the model flags, and where it is surest rejects. */
+  readonly effects: readonly { readonly effect: RuleEffect; readonly weight: number }[]
+  readonly looksFor: string
+}
+
+const RULES: readonly Rule[] = [
+  ...RULE_GROUPS.flatMap(({ rules }) => rules),
+  HIDDEN_TEXT,
+  HIDDEN_CHARACTERS,
+  SCAN_INCOMPLETE,
+  MODEL_FLAGS,
+  MODEL_REJECTS,
+]
+
+/** The ids of all rules, each once. */
+export const RULE_IDS: readonly string[] = [...new Set(RULES.map(({ id }) => id))]
+
+/** Undefined where no rule has this id. */
+export function explainRule(id: string): RuleExplanation | undefined {
+  const rules = RULES.filter((rule) => rule.id === id)
+  const [first] = rules
+  if (first === undefined) return undefined
+  const { category } = first
+  return {
+    id,
+    category,
+    effects: rules.map(({ effect, weight }) => ({ effect, weight })),
+    looksFor: RULE_WORDS[id] ?? CATEGORY_WORDS[category] ?? '',
+  }
+}
+
+/** For rules about which their category says too little. */
+const RULE_WORDS: Readonly<Record<string, string>> = {
+  'override-then-order': 'Earlier orders are set aside, and a new order follows at once.',
+  'told-above': 'Everything that the agent was told before is declared void.',
+  'strict-adhere': 'The agent must adhere to one following instruction and to nothing else.',
+  'new-orders': 'New, real or actual instructions are announced in place of those that hold.',
+  'reveal-prompt': 'The agent is asked for its own prompt, instructions or secrets.',
+  'reveal-any-language': 'The agent is asked for its own prompt, in a language other than English.',
+  'authority-demands':
+    'Somebody who claims a right to it asks for a password, a key or data of a person.',
+  'asks-for-secret':
+    'Somebody asks for a secret of the system; ordinary in support, so only noted.',
+  'chat-template': 'Marks that a model’s own conversation format uses stand in the text.',
+  'system-tag': 'A tag or heading gives the text out as one of the system.',
+  'preempt-task': 'Something else is to be done before the task that was given.',
+  'addressed-to-model': 'The text speaks to whatever model may read it.',
+  'boundary-spoof': 'A mark says that the data ends, or orders begin, where they do not.',
+  'order-after-end':
+    'The task is said to be complete, and an order follows as if it were the next.',
+  'claims-authority': 'The writer claims to be a developer, an administrator or a special mode.',
+  'exfil-markup': 'An image, link or script carries data away in the address that it loads.',
+  'covered-leak': 'Data is to be carried out, and nobody may notice.',
+  'send-secret': 'A secret is to be sent to an address outside.',
+  'no-limits': 'Moral, legal or safety limits are said not to hold.',
+  'no-refusal': 'The agent may not refuse, apologise or leave a role.',
+  'hidden-text': 'Text is spelled in characters that no reader sees.',
+  'hidden-characters': 'Invisible characters stand where their script has no use for them.',
+}
+
+const CATEGORY_WORDS: Readonly<Record<string, string>> = {
+  override: 'Orders that the agent was given are set aside or replaced.',
+  extraction: 'The agent is asked for what it must keep to itself.',
+  spoof: 'The text gives itself out as something of more authority than it has.',
+  exfiltration: 'Data is to be carried to a place outside.',
+  concealment: 'Something is to be done without the user or the operator noticing.',
+  jailbreak: 'The agent is given another persona, or told that its limits do not hold.',
+  instruction: 'An order stands in data, where nobody gives any.',
+  obfuscation: 'Text is hidden from readers.',
+  incomplete:
+    'More is hidden in the message than is read of one, or deeper than three forms: nobody can say what it holds.',
+  injection:
+    'The text reads like the attacks that the model has learned from; the heaviest n-grams are its reasons.',
+}
