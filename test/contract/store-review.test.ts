@@ -17,6 +17,7 @@ import {
   listClusterDeadLetters,
   listDeadLetterClusters,
   listDeadLetters,
+  listReleasedDeadLetters,
   listVotes,
   reopenHandoffs,
   replaceMessage,
@@ -86,6 +87,21 @@ describe('a dead letter', () => {
       exampleId: one.handoffId,
     })
     expect(await listClusterDeadLetters(store.pool, filter.cluster, 10)).toEqual([one.handoffId])
+  })
+
+  it('is listed among those released as they were, from a moment on', async () => {
+    const { handoff } = await released()
+    const { handoffId } = handoff
+    const waiting = await quarantined(store.pool)
+    const listed = await listReleasedDeadLetters(store.pool, { limit: 100 })
+    expect(listed.find((one) => one.handoffId === handoffId)).toMatchObject({
+      reason: 'SAFETY_VIOLATION',
+      resolution: 'RELEASED',
+      rulesetVersion: RULESET,
+    })
+    expect(listed.map((one) => one.handoffId)).not.toContain(waiting.handoffId)
+    const since = inHours(1)
+    expect(await listReleasedDeadLetters(store.pool, { limit: 100, since })).toEqual([])
   })
 
   it('is held by one decision at a time', async () => {

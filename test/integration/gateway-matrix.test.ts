@@ -72,6 +72,7 @@ const ROUTES: Readonly<Record<string, Scope | null>> = {
   'GET /v2/slo': 'metrics:read',
   'GET /v2/dead-letters': 'handoffs:read',
   'GET /v2/dead-letters/clusters': 'handoffs:read',
+  'GET /v2/dead-letters/released': 'handoffs:read',
   'GET /v2/dead-letters/{id}': 'handoffs:read',
   'GET /v2/dead-letters/{id}/message': 'dead-letters:review',
   'GET /v2/erasures/{id}': 'erasures:plan',

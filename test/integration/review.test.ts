@@ -91,6 +91,23 @@ it('that two reviewers release executes once; released again, nothing happens tw
   expect(release).toMatch(/^[0-9a-f-]{36}$/)
   expect(events[5]?.release).toBe(release)
   expect(executionsOf(handoffId)).toHaveLength(1)
+  const listed = await review.call('reader', 'GET', '/v2/dead-letters/released')
+  expect(listed.body.deadLetters).toEqual([
+    expect.objectContaining({
+      handoffId,
+      resolution: 'RELEASED',
+      artefactId: expect.stringMatching(/^[0-9a-f]{64}$/),
+      details: expect.arrayContaining([
+        expect.objectContaining({ rule: 'override', pointer: '/currentState/text', view: 'raw' }),
+      ]),
+    }),
+  ])
+  const later = await review.call(
+    'reader',
+    'GET',
+    '/v2/dead-letters/released?since=2999-01-01T00:00:00Z',
+  )
+  expect(later.body).toEqual({ deadLetters: [] })
   expect((await findTask(review.pipeline.pool, taskId))?.status).toBe('COMPLETED')
 })
 

@@ -318,6 +318,8 @@ readonly "branch"?: string | null
 readonly "links"?: Readonly<Record<string, unknown>>
 }
 
+export type ReleasedDeadLetter = unknown
+
 export type DeadLetterCase = unknown
 
 export type DeadLetterCluster = {
@@ -1853,6 +1855,22 @@ readonly "limit"?: number
 readonly "clusters"?: readonly (DeadLetterCluster)[]
 }
 }
+/** What the scanner stopped and people released as it was, oldest decision first */
+listReleasedDeadLetters: {
+  readonly method: 'GET'
+  readonly path: '/v2/dead-letters/released'
+  readonly inPath: {
+
+}
+  readonly query: {
+readonly "since"?: string
+readonly "limit"?: number
+}
+  readonly body: undefined
+  readonly answer: {
+readonly "deadLetters"?: readonly (ReleasedDeadLetter)[]
+}
+}
 /** One dead letter: evidence, proposals, and what is still needed; never the text */
 getDeadLetter: {
   readonly method: 'GET'
@@ -2751,6 +2769,7 @@ listTasks: ['GET', '/v2/tasks'],
 readServiceLevels: ['GET', '/v2/slo'],
 listDeadLetters: ['GET', '/v2/dead-letters'],
 listDeadLetterClusters: ['GET', '/v2/dead-letters/clusters'],
+listReleasedDeadLetters: ['GET', '/v2/dead-letters/released'],
 getDeadLetter: ['GET', '/v2/dead-letters/{id}'],
 getDeadLetterMessage: ['GET', '/v2/dead-letters/{id}/message'],
 releaseDeadLetter: ['POST', '/v2/dead-letters/{id}/release'],

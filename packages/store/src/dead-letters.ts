@@ -91,6 +91,32 @@ export function listDeadLetters(
   return run(db, 'list_dead_letters', written)
 }
 
+export interface ReleasedDeadLetter extends DeadLetterView {
+  /** The scanner that stopped it. */
+  readonly rulesetVersion: string | null
+}
+
+export interface ReleasedFilter {
+  readonly limit: number
+  /** RFC 3339; of this moment and later. */
+  readonly since?: string | undefined
+}
+
+/** What the scanner stopped and people released as it was, in the order of their decisions; the last decision about a handoff counts. */
+export function listReleasedDeadLetters(
+  db: Database,
+  { limit, since = '-infinity' }: ReleasedFilter,
+): Promise<ReleasedDeadLetter[]> {
+  const written = DEAD_LETTERS.select('d.ruleset_version as rulesetVersion')
+    .where('d.resolution', '=', 'RELEASED')
+    .where('d.reason', '=', 'SAFETY_VIOLATION')
+    .where(sql<boolean>`d.resolved_at >= ${since}::timestamptz`)
+    .orderBy('d.resolved_at')
+    .orderBy('d.handoff_id')
+    .limit(limit)
+  return run(db, 'list_released_dead_letters', written)
+}
+
 export interface DeadLetterCase extends DeadLetterView {
   /** The operator whose key sent it, or corrected it last. */
   readonly sentBy: string | null

@@ -64,3 +64,30 @@ export function httpUrl(text: string): string {
   if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text
   throw new InvalidArgumentError('Expected a URL that begins with http:// or https://.')
 }
+
+const DAY = /^\d{4}-\d\d-\d\d$/
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z$/
+const DAY_MS = 86_400_000
+
+/** The beginning of a time: a day, or a moment. */
+export const since = (text: string): string => (DAY.test(text) ? dayAfter(text, 0) : instant(text))
+/** A day is meant as a whole. */
+export const until = (text: string): string => (DAY.test(text) ? dayAfter(text, 1) : instant(text))
+
+function dayAfter(day: string, days: number): string {
+  const ms = Date.parse(`${day}T00:00:00Z`)
+  if (!isTime(day, ms)) throw notATime()
+  return new Date(ms + days * DAY_MS).toISOString()
+}
+
+function instant(text: string): string {
+  if (INSTANT.test(text) && isTime(text.slice(0, 19), Date.parse(text))) return text
+  throw notATime()
+}
+
+/** Date.parse takes February 30 for March 2. */
+const isTime = (text: string, ms: number): boolean =>
+  !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text)
+
+const notATime = () =>
+  new InvalidArgumentError('Expected a day like 2026-11-20, or a time like 2026-11-20T10:00:00Z.')

@@ -1,6 +1,13 @@
 // The commands about the scanner: what it says of a text, and why.
 import type { Command } from 'commander'
+import { limit, since } from './arguments.ts'
 import type { Run } from './arguments.ts'
+
+interface ReleasedFlags {
+  readonly since?: string
+  readonly limit: number
+  readonly text?: boolean
+}
 
 export function addSafety(program: Command, run: Run): void {
   const safety = program
@@ -31,5 +38,19 @@ export function addSafety(program: Command, run: Run): void {
       run(async (context, named: string) =>
         (await import('./commands/safety-explain.ts')).safetyExplain(context, named),
       ),
+    )
+  safety
+    .command('released')
+    .description(
+      'what the scanner stopped and reviewers released as it was, a line for each finding (JSON lines with --json)',
+    )
+    .option('--since <time>', 'decided from a day or a time on (UTC)', since)
+    .option('--limit <number>', 'how many handoffs', limit, 100)
+    .option('--text', 'also the text under each finding; who reads it is on record')
+    .action(
+      run(async (context, { since: from, limit: most, text = false }: ReleasedFlags) => {
+        const { safetyReleased } = await import('./commands/safety-released.ts')
+        return safetyReleased(context, { since: from, limit: most, text })
+      }),
     )
 }

@@ -1,36 +1,11 @@
 // The questions that are asked of the whole log, and how times and money are given.
 import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
-import { code, collect, numberBetween, TASK, wholeNumber } from './arguments.ts'
+import { code, collect, numberBetween, since, TASK, until, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
 import type { CostKey } from './commands/cost.ts'
 
-const DAY = /^\d{4}-\d\d-\d\d$/
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z$/
-const DAY_MS = 86_400_000
 const MONEY_MAX = 1_000_000_000
-
-const since = (text: string): string => (DAY.test(text) ? dayAfter(text, 0) : instant(text))
-/** A day is meant as a whole. */
-const until = (text: string): string => (DAY.test(text) ? dayAfter(text, 1) : instant(text))
-
-function dayAfter(day: string, days: number): string {
-  const ms = Date.parse(`${day}T00:00:00Z`)
-  if (!isTime(day, ms)) throw notATime()
-  return new Date(ms + days * DAY_MS).toISOString()
-}
-
-function instant(text: string): string {
-  if (INSTANT.test(text) && isTime(text.slice(0, 19), Date.parse(text))) return text
-  throw notATime()
-}
-
-/** Date.parse takes February 30 for March 2. */
-const isTime = (text: string, ms: number): boolean =>
-  !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text)
-
-const notATime = () =>
-  new InvalidArgumentError('Expected a day like 2026-11-20, or a time like 2026-11-20T10:00:00Z.')
 
 const KEYS: Readonly<Record<string, readonly CostKey[]>> = {
   agent: ['agent'],

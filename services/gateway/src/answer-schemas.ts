@@ -284,6 +284,12 @@ const ANSWERS = {
     branch: described(textOrNull, 'The name of its branch.'),
     links: object,
   }),
+  ReleasedDeadLetter: {
+    allOf: [
+      ref('DeadLetter'),
+      record({ artefactId: described(textOrNull, 'The scanner that stopped it.') }),
+    ],
+  },
   DeadLetterCase: {
     allOf: [
       ref('DeadLetter'),

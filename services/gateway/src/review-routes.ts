@@ -10,6 +10,7 @@ import {
   findTaskTraceparent,
   listDeadLetterClusters,
   listDeadLetters,
+  listReleasedDeadLetters,
   listVotes,
 } from '@baton/store'
 import type { Pool } from '@baton/store'
@@ -45,6 +46,10 @@ interface DeadLettersQuery {
   Querystring: { limit: number; reason?: string; cluster?: string }
 }
 
+interface ReleasedQuery {
+  Querystring: { limit: number; since?: string }
+}
+
 function addReadingRoutes(scope: FastifyInstance, options: ReviewRouteOptions): void {
   const { pool, scanner, audit } = options
   scope.get<DeadLettersQuery>('/dead-letters', LIST_DEAD_LETTERS, async ({ query }) => {
@@ -56,6 +61,16 @@ function addReadingRoutes(scope: FastifyInstance, options: ReviewRouteOptions): 
   scope.get<ListQuery>('/dead-letters/clusters', LIST_CLUSTERS, async ({ query }) => ({
     clusters: await listDeadLetterClusters(pool, query.limit),
   }))
+
+  scope.get<ReleasedQuery>('/dead-letters/released', LIST_RELEASED, async ({ query }) => {
+    const released = await listReleasedDeadLetters(pool, query)
+    return {
+      deadLetters: released.map(({ rulesetVersion, ...rest }) => ({
+        ...showDeadLetter(rest),
+        artefactId: rulesetVersion,
+      })),
+    }
+  })
 
   scope.get<ById>('/dead-letters/:id', GET_DEAD_LETTER, async (request) => {
     const handoffId = request.params.id
@@ -98,6 +113,22 @@ const LIST_CLUSTERS = onlyList('handoffs:read', {
   summary: 'Waiting dead letters by what they have in common, the largest cluster first',
   response: {
     200: answers('The clusters', listOf('clusters', 'DeadLetterCluster')),
+    ...reviewProblems([]),
+  },
+})
+
+const SINCE = {
+  type: 'string',
+  format: 'date-time',
+  description: 'Only what was decided at this moment or later.',
+}
+
+const LIST_RELEASED = onlyList('handoffs:read', {
+  operationId: 'listReleasedDeadLetters',
+  summary: 'What the scanner stopped and people released as it was, oldest decision first',
+  querystring: listQuery({ since: SINCE }),
+  response: {
+    200: answers('The dead letters', listOf('deadLetters', 'ReleasedDeadLetter')),
     ...reviewProblems([]),
   },
 })

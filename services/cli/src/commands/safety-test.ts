@@ -10,6 +10,7 @@ import type { ExitCode } from '../exit-codes.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { clip, renderTable } from '../terminal/table.ts'
 import { readInput } from './read-input.ts'
+import { textsAt } from './texts-at.ts'
 
 type Finding = SafetyVerdict['findings'][number]
 type Message = Readonly<Record<string, unknown>>
@@ -87,17 +88,6 @@ function excerptOf(message: Message, { jsonPointer, span, hash: expected }: Find
   if (text === undefined || start === end) return ''
   const before = text.slice(Math.max(0, start - AROUND), start)
   return `${before}[${text.slice(start, end)}]${text.slice(end, end + AROUND)}`.toWellFormed()
-}
-
-function textsAt(message: Message, pointer: string): readonly string[] {
-  const keys = pointer
-    .split('/')
-    .slice(1)
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-  let value: unknown = message
-  for (const key of keys)
-    value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
-  return [value, keys.at(-1)].filter((one) => typeof one === 'string')
 }
 
 const table = (findings: readonly (Finding & { readonly excerpt: string })[]): string =>
