@@ -104,6 +104,17 @@ describe('a dead letter', () => {
     expect(await listReleasedDeadLetters(store.pool, { limit: 100, since })).toEqual([])
   })
 
+  it('is not listed as released once other bytes have taken the place of those that people saw', async () => {
+    const { handoff } = await released()
+    const { handoffId } = handoff
+    const other = { body: Buffer.from('{"other":true}'), keyId: 'k2', signature: 'hmac-sha256:new' }
+    await replaceMessage(store.pool, handoffId, other)
+    // As a correction does.
+    await store.rows('update handoff set approval_override_id = null where id = $1', [handoffId])
+    const listed = await listReleasedDeadLetters(store.pool, { limit: 1_000 })
+    expect(listed.map((one) => one.handoffId)).not.toContain(handoffId)
+  })
+
   it('is held by one decision at a time', async () => {
     const { handoffId } = await quarantined(store.pool)
     const order: string[] = []

@@ -102,7 +102,10 @@ export interface ReleasedFilter {
   readonly since?: string | undefined
 }
 
-/** What the scanner stopped and people released as it was, in the order of their decisions; the last decision about a handoff counts. */
+/**
+ * What the scanner stopped and people released as it was, in the order of their decisions; the last decision about a handoff counts.
+ * One that was corrected since is left out: nobody released what it says now.
+ */
 export function listReleasedDeadLetters(
   db: Database,
   { limit, since = '-infinity' }: ReleasedFilter,
@@ -111,6 +114,10 @@ export function listReleasedDeadLetters(
     .where('d.resolution', '=', 'RELEASED')
     .where('d.reason', '=', 'SAFETY_VIOLATION')
     .where(sql<boolean>`d.resolved_at >= ${since}::timestamptz`)
+    .where(
+      sql<boolean>`exists (select from approval_override o where o.handoff_id = d.handoff_id
+        and o.quarantine_attempt = d.quarantine_attempt and o.body_sha256 = h.body_sha256)`,
+    )
     .orderBy('d.resolved_at')
     .orderBy('d.handoff_id')
     .limit(limit)
