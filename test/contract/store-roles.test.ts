@@ -1,6 +1,6 @@
 // Which role may do what in the operational database, asked of Postgres for every table and right; and attempts of those that deliver.
 import { hash, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { operationInvariant } from '@baton/engine'
 import { closeMaintenanceDatabases, ensureRole, withAdmin } from '@baton/postgres'
 import type { Admin } from '@baton/postgres'
@@ -144,30 +144,41 @@ it.each([
   ['a number', 'select pg_advisory_lock(7246051)'],
   ['the number of the library', 'select pg_advisory_lock(3853314791062309107)'],
   ['a table', 'begin; select from handoff limit 0; lock table handoff in row exclusive mode'],
-])('a migration says whose session keeps it waiting by %s, and what ends that', async (_, lock) => {
-  const { adminUrl, database } = store
-  const password = PASSWORDS.delivery
-  const role = { database, user: 'baton_delivery', password } as const
-  const url = storeUrl(adminUrl, role)
-  const thief = createPool({ url, applicationName: 'test', connectionsMax: 1 })
-  const last = (await storeMigrations()).at(-1)?.name
-  try {
-    const { rows } = await thief.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' })
-    await thief.query({ text: lock })
-    const migrating = { adminUrl, database, appPassword: PASSWORDS.app, lockWaitMs: 100 }
-    // The last migration is there to be done again.
-    await store.rows('delete from kysely_migration where name = $1', [last])
-    await expect(migrateStore(migrating)).rejects.toMatchObject({
-      code: 'BATON_MIGRATION_BLOCKED',
-      message: expect.stringContaining(`${rows[0]?.pid} (baton_delivery)`),
-      fix: expect.stringContaining(`pg_terminate_backend(${rows[0]?.pid})`),
-    })
-  } finally {
-    await thief.end()
-  }
-  const free = { adminUrl, database, appPassword: PASSWORDS.app }
-  expect(await migrateStore(free)).toEqual([last])
-})
+])(
+  'a migration says whose session keeps it waiting by %s, and what ends that',
+  async (_, lock) => {
+    const { adminUrl, database } = store
+    const password = PASSWORDS.delivery
+    const role = { database, user: 'baton_delivery', password } as const
+    const url = storeUrl(adminUrl, role)
+    const thief = createPool({ url, applicationName: 'test', connectionsMax: 1 })
+    const last = (await storeMigrations()).at(-1)?.name
+    try {
+      const { rows } = await thief.query<{ pid: number }>({
+        text: 'select pg_backend_pid() as pid',
+      })
+      await thief.query({ text: lock })
+      const migrating = { adminUrl, database, appPassword: PASSWORDS.app, lockWaitMs: 100 }
+      // The last migration is there to be done again.
+      await store.rows('delete from kysely_migration where name = $1', [last])
+      // The migration of another test may hold the lock of the whole server, and is named then.
+      await vi.waitFor(
+        () =>
+          expect(migrateStore(migrating)).rejects.toMatchObject({
+            code: 'BATON_MIGRATION_BLOCKED',
+            message: expect.stringContaining(`${rows[0]?.pid} (baton_delivery)`),
+            fix: expect.stringContaining(`pg_terminate_backend(${rows[0]?.pid})`),
+          }),
+        { timeout: 30_000 },
+      )
+    } finally {
+      await thief.end()
+    }
+    const free = { adminUrl, database, appPassword: PASSWORDS.app }
+    expect(await migrateStore(free)).toEqual([last])
+  },
+  60_000,
+)
 
 describe('whoever delivers', () => {
   const REFUSED = '42501'
