@@ -1,11 +1,11 @@
-// Finds the rules that hit a normalised text: literals first, then RE2 sets around them, spans only for what hit.
+// Finds the rules that hit a normalised text: literals first, then each rule around them, spans only for what hit.
 import { RE2JS, RE2Set } from 're2js'
 import type { Literal } from './automaton.ts'
 import { Hints } from './hints.ts'
 import type { Hint } from './hints.ts'
 import { TRIGGERS } from './rules/triggers.ts'
 import { RULE_GROUPS } from './rules/index.ts'
-import type { Rule, RuleGroup } from './rules/rule.ts'
+import type { Rule } from './rules/rule.ts'
 import { createPreFilter } from './pre-filter.ts'
 import type { Triggers } from './pre-filter.ts'
 import { WORK_OF } from './work.ts'
@@ -43,14 +43,10 @@ interface Window {
 
 interface CompiledRule {
   readonly rule: Rule
+  /** Says whether the rule hits; compiled when one of its group's literals occurs for the first time. */
+  readonly test: () => RE2Set
   /** Finds where the rule hit; compiled when it hits for the first time. */
   readonly expression: () => RE2JS
-}
-
-interface CompiledGroup {
-  /** Says which rules hit; compiled when one of the group's literals occurs for the first time. */
-  readonly set: () => RE2Set
-  readonly rules: readonly CompiledRule[]
 }
 
 const BEFORE_ANCHOR = 192
@@ -59,7 +55,8 @@ const WINDOW_MAX = 1024
 const WINDOW_OVERLAP = 256
 const HITS_PER_WINDOW = 16
 const FIRST_TRIGGER = RULE_GROUPS.length
-const SET_MEMORY = 32 * 1024 * 1024
+/** Bytes of the automaton of one rule, which grows by what it meets. Small ones of one rule each grow far less than one of many. */
+const AUTOMATON_MEMORY = 4 * 1024 * 1024
 
 /** All rule hits and rewriting hints of a normalised text, in work linear in its length. */
 export type Matcher = (text: string, account: MatchAccount) => Matches
@@ -69,12 +66,12 @@ let compiled: Matcher | undefined
 /** The matcher of the rule set, which never changes: made once per process, on first use. */
 export const ruleMatcher = (): Matcher => (compiled ??= createMatcher())
 
-const GROUPS = RULE_GROUPS.map(lazyGroup)
+const GROUPS = RULE_GROUPS.map(({ rules }) => rules.map(lazyRule))
 
 /** Compiles all that a match may need: some tenths of a second. */
 export function compileRules(): void {
   ruleMatcher()
-  for (const { set } of GROUPS) set()
+  for (const { test } of GROUPS.flat()) test()
 }
 
 function createMatcher(): Matcher {
@@ -88,35 +85,55 @@ function createMatcher(): Matcher {
       }
       if (bits >> FIRST_TRIGGER !== 0) hints.add(end, bits >> FIRST_TRIGGER)
     })
-    const hits: Hit[] = []
-    if (mayMatch(windows.flat(), account)) {
-      for (const [index, group] of GROUPS.entries()) {
-        for (const window of windows[index] ?? [])
-          matchWindow({ text, window, group, account, hits })
-      }
-    }
+    const trials = GROUPS.flatMap((rules, index) =>
+      (windows[index] ?? []).flatMap((window) => trialsIn(window, rules, text)),
+    )
+    const hits = mayMatch(trials, account)
+      ? trials.flatMap((trial) => matchRule(trial, account))
+      : []
     return { hits, hints: hints.all, triggers }
   }
 }
 
+/** One rule tried in one window. */
+interface Trial {
+  readonly compiled: CompiledRule
+  readonly part: string
+  /** Where the part begins. */
+  readonly offset: number
+}
+
+/** The rules that may hit there: each match of theirs contains what they need. */
+function trialsIn({ start, end }: Window, rules: readonly CompiledRule[], text: string): Trial[] {
+  const part = text.slice(start, end)
+  return rules
+    .filter(({ rule }) => hasNeeds(rule, part))
+    .map((compiled) => ({ compiled, part, offset: start }))
+}
+
+const hasNeeds = ({ needs = [] }: Rule, part: string): boolean =>
+  needs.every((literals) => literals.some((literal) => part.includes(literal)))
+
 /** The text of a message is always matched; a form of it only where that may still be spent. */
-function mayMatch(windows: readonly Window[], { work, depth }: MatchAccount): boolean {
-  const cost = WORK_OF.matched * windows.reduce((sum, { start, end }) => sum + end - start, 0)
+function mayMatch(trials: readonly Trial[], { work, depth }: MatchAccount): boolean {
+  const cost = WORK_OF.matched * trials.reduce((sum, { part }) => sum + part.length, 0)
   if (depth > 0 && !work.allows(cost)) return false
   work.spend(cost, depth)
   return true
 }
 
-function lazyGroup({ rules }: RuleGroup): CompiledGroup {
+function lazyRule(rule: Rule): CompiledRule {
   return {
-    set: once(() => compileSet(rules)),
-    rules: rules.map((rule) => ({ rule, expression: once(() => RE2JS.compile(rule.pattern)) })),
+    rule,
+    test: once(() => compileTest(rule)),
+    expression: once(() => RE2JS.compile(rule.pattern)),
   }
 }
 
-function compileSet(rules: readonly Rule[]): RE2Set {
-  const set = new RE2Set(RE2Set.UNANCHORED, 0, SET_MEMORY)
-  for (const { pattern } of rules) set.add(pattern)
+/** A set of one, since only a set's memory can be bounded. */
+function compileTest({ pattern }: Rule): RE2Set {
+  const set = new RE2Set(RE2Set.UNANCHORED, 0, AUTOMATON_MEMORY)
+  set.add(pattern)
   set.compile()
   return set
 }
@@ -164,30 +181,15 @@ function startOfWord(text: string, start: number): number {
   return start
 }
 
-interface WindowMatch {
-  readonly text: string
-  readonly window: Window
-  readonly group: CompiledGroup
-  readonly account: MatchAccount
-  readonly hits: Hit[]
+function matchRule(trial: Trial, account: MatchAccount): Hit[] {
+  const { compiled, part, offset } = trial
+  if (compiled.test().match(part).length === 0) return []
+  if (account.locates.left > 0) return locate(trial, account)
+  return [{ rule: compiled.rule, start: offset, end: offset + part.length, located: false }]
 }
 
-function matchWindow({ text, window, group, account, hits }: WindowMatch): void {
-  const part = text.slice(window.start, window.end)
-  const { start, end } = window
-  for (const index of group.set().match(part)) {
-    const compiled = group.rules[index]
-    if (compiled === undefined) continue
-    if (account.locates.left > 0) hits.push(...locate(compiled, part, { offset: start, account }))
-    else hits.push({ rule: compiled.rule, start, end, located: false })
-  }
-}
-
-function locate(
-  { rule, expression }: CompiledRule,
-  part: string,
-  { offset, account }: { readonly offset: number; readonly account: MatchAccount },
-): Hit[] {
+function locate({ compiled, part, offset }: Trial, account: MatchAccount): Hit[] {
+  const { rule, expression } = compiled
   account.locates.left -= 1
   account.work.spend(WORK_OF.located * part.length, account.depth)
   const matcher = expression().matcher(part)

@@ -6,8 +6,8 @@ export const WORK_OF = {
   read: 1,
   /** Read by the model for n-grams. */
   weighed: 2,
-  /** Stepped through the automaton of a group of rules. */
-  matched: 8,
+  /** Stepped through the automaton of one rule. */
+  matched: 2,
   /** Searched for the place where one rule hit. */
   located: 64,
 } as const

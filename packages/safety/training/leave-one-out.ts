@@ -1,7 +1,5 @@
 // Measures the scanner on sources that its model has not learned from: each in turn is left out of the training.
-import { readGrams } from '../src/model/grams.ts'
-import type { Grams } from '../src/model/grams.ts'
-import { heaviestWindow, ROOT_ONE } from '../src/model/windows.ts'
+import { ROOT_ONE } from '../src/model/windows.ts'
 import type { Model } from '../src/model/model.ts'
 import { normalise } from '../src/normalise.ts'
 import { createScanner } from '../src/scanner.ts'
@@ -9,8 +7,8 @@ import type { SafetyDecision } from '../src/verdict.ts'
 import type { CorpusRow } from './corpus.ts'
 import { writtenExamples } from './examples.ts'
 import type { WrittenExample } from './examples.ts'
-import { trainModel } from './train.ts'
-import type { Example, Trained } from './train.ts'
+import { gramsOf, heaviestWindow, trainModel } from './train.ts'
+import type { Example, Grams, Trained } from './train.ts'
 
 /** One byte each: 256 KiB. */
 const WEIGHTS_COUNT = 1 << 18
@@ -93,20 +91,20 @@ function teaches({ form, attack, language, family }: CorpusRow): boolean {
 
 function exampleOf(one: CorpusRow | WrittenExample): Example {
   const share = !one.attack ? ORDINARY_SHARE : 'weak' in one && one.weak ? WEAK_SHARE : 1
-  return { grams: gramsOf(one.text), attack: one.attack, share }
+  return { grams: knownGramsOf(one.text), attack: one.attack, share }
 }
 
 const known = new Map<string, Grams>()
 
 /** Each text is read once: it is learned from again and again. */
-function gramsOf(text: string): Grams {
-  const grams = known.get(text) ?? readGrams(normalise(text).text)
+function knownGramsOf(text: string): Grams {
+  const grams = known.get(text) ?? gramsOf(normalise(text).text)
   known.set(text, grams)
   return grams
 }
 
 function scoreOf(text: string, { weights, unit }: Trained): number {
-  const score = heaviestWindow(gramsOf(text), weights)?.score ?? -Infinity
+  const score = heaviestWindow(knownGramsOf(text), weights)?.score ?? -Infinity
   return score / (unit * ROOT_ONE)
 }
 

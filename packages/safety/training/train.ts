@@ -1,8 +1,39 @@
 // Trains the scanner's model: the same examples in the same order give the same bytes, on every machine.
-import type { Grams } from '../src/model/grams.ts'
-import { heaviestWindow, inverseRoot, ROOT_ONE } from '../src/model/windows.ts'
-import type { Window } from '../src/model/windows.ts'
+import { readGrams } from '../src/model/grams.ts'
+import { inverseRoot, ROOT_ONE, WindowSearch } from '../src/model/windows.ts'
+import type { Weights, Window } from '../src/model/windows.ts'
 import { randomNumbers } from './random.ts'
+
+/** The hashed n-grams of a text; those of word `i` are `hashes[first[i]]` up to `hashes[first[i + 1]]`. */
+export interface Grams {
+  readonly hashes: Int32Array
+  readonly first: Int32Array
+}
+
+/** Reads a normalised text once: it is learned from again and again. */
+export function gramsOf(text: string): Grams {
+  const hashes: number[] = []
+  const first = [0]
+  readGrams(text, {
+    gram: (hash) => hashes.push(hash),
+    word: () => first.push(hashes.length),
+  })
+  return { hashes: Int32Array.from(hashes), first: Int32Array.from(first) }
+}
+
+/** The first of the heaviest windows, as it is found in the text itself. */
+export function heaviestWindow({ hashes, first }: Grams, weights: Weights): Window | undefined {
+  const search = new WindowSearch()
+  const mask = weights.length - 1
+  let sum = 0
+  for (let word = 1; word < first.length; word++) {
+    const end = first[word] ?? 0
+    for (let at = first[word - 1] ?? 0; at < end; at++)
+      sum += weights[(hashes[at] ?? 0) & mask] ?? 0
+    search.add(sum, end)
+  }
+  return search.heaviest()
+}
 
 /** The n-grams of a normalised text, and whether it attacks. */
 export interface Example {

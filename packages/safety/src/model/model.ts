@@ -1,8 +1,7 @@
 // The second opinion: a linear model over n-grams, which says how much a text reads like the attacks it has learned from.
 import { FLAG_AT, REJECT_AT, WEIGHTS } from '../generated/model.ts'
 import type { Rule } from '../rules/rule.ts'
-import { readGrams } from './grams.ts'
-import { explainWindow, heaviestWindow } from './windows.ts'
+import { explainWindow, weighText } from './windows.ts'
 import type { Reason } from './windows.ts'
 
 /** Weights and the scores from which on they count; made by `training/main.ts`. */
@@ -37,13 +36,8 @@ export const EMBEDDED_MODEL: Model = {
 
 /** The opinion on a normalised text; undefined where it reads like ordinary ones. */
 export function opinionOn(text: string, model: Model): Opinion | undefined {
-  const grams = readGrams(text)
-  const window = heaviestWindow(grams, model.weights)
+  const window = weighText(text, model.weights)
   if (window === undefined || window.score < model.flagAt) return undefined
-  return {
-    rule: window.score >= model.rejectAt ? MODEL_REJECTS : MODEL_FLAGS,
-    start: grams.starts[window.from] ?? 0,
-    end: grams.ends[window.until - 1] ?? 0,
-    reasons: explainWindow(grams, model.weights, window),
-  }
+  const rule = window.score >= model.rejectAt ? MODEL_REJECTS : MODEL_FLAGS
+  return { rule, ...explainWindow(text, model.weights, window) }
 }

@@ -1,8 +1,11 @@
 // Finds the window of a text that weighs most, by sums of whole numbers: the same on every machine.
-import type { Grams } from './grams.ts'
+import { readGrams } from './grams.ts'
+import type { GramReader } from './grams.ts'
 
-/** Words in a window; each moves on by a quarter of itself. */
+/** Words in a window, powers of two; each moves on by a quarter of itself. */
 const WINDOW_SIZES = [32, 64, 128] as const
+const STEPS = 4
+const [SHORTEST] = WINDOW_SIZES
 /** So many n-grams are at least expected: a few words alone say little. */
 const GRAMS_MIN = 60
 const GRAMS_MAX = 8_192
@@ -31,51 +34,111 @@ export interface Reason {
 /** Weights by hash; their number is a power of two. */
 export type Weights = Int8Array | Float64Array
 
-/** The first of the heaviest windows, or undefined where there is no word. */
-export function heaviestWindow(grams: Grams, weights: Weights): Window | undefined {
-  const words = grams.starts.length
-  const sums = sumsBefore(grams, weights)
-  let best: Window | undefined
-  for (const size of WINDOW_SIZES) {
-    for (let from = 0; from < words; from += size / 4) {
-      const until = Math.min(words, from + size)
-      const count = (grams.first[until] ?? 0) - (grams.first[from] ?? 0)
-      const sum = (sums[until] ?? 0) - (sums[from] ?? 0)
-      const score = sum * inverseRoot(count)
-      if (best === undefined || score > best.score) best = { from, until, score }
-      if (until === words) break
+/** The first of the heaviest windows of a text, or undefined where there is no word; in constant memory. */
+export function weighText(text: string, weights: Weights): Window | undefined {
+  const weigher = new Weigher(weights)
+  readGrams(text, weigher)
+  return weigher.search.heaviest()
+}
+
+class Weigher implements GramReader {
+  readonly search = new WindowSearch()
+  readonly #weights: Weights
+  readonly #mask: number
+  #sum = 0
+  #count = 0
+
+  constructor(weights: Weights) {
+    this.#weights = weights
+    this.#mask = weights.length - 1
+  }
+
+  gram(hash: number): void {
+    this.#sum += this.#weights[hash & this.#mask] ?? 0
+    this.#count += 1
+  }
+
+  word(): void {
+    this.search.add(this.#sum, this.#count)
+  }
+}
+
+/** More words than the longest window, and a power of two. */
+const KEPT = 256
+
+/** Weighs each window when its last word is known. */
+export class WindowSearch {
+  /** For each of the last words what all n-grams up to it weigh, and how many they are. */
+  readonly #sums = new Float64Array(KEPT)
+  readonly #counts = new Int32Array(KEPT)
+  readonly #best: (Window | undefined)[] = WINDOW_SIZES.map(() => undefined)
+  #words = 0
+
+  /** Takes the next word, with what all n-grams up to it weigh and how many they are. */
+  add(sum: number, count: number): void {
+    const until = (this.#words += 1)
+    this.#sums[until & (KEPT - 1)] = sum
+    this.#counts[until & (KEPT - 1)] = count
+    if (until < SHORTEST || (until & (SHORTEST / STEPS - 1)) !== 0) return
+    for (let at = 0; at < WINDOW_SIZES.length; at++) {
+      const size = WINDOW_SIZES[at] ?? 0
+      if (until >= size && (until & (size / STEPS - 1)) === 0) this.#weigh(at, until - size, until)
     }
   }
-  return best
+
+  /** The first of the heaviest, shorter ones before longer ones. */
+  heaviest(): Window | undefined {
+    const words = this.#words
+    if (words === 0) return undefined
+    for (const [at, size] of WINDOW_SIZES.entries()) {
+      const step = size / STEPS
+      this.#weigh(at, Math.max(0, Math.ceil((words - size) / step) * step), words)
+    }
+    let heaviest: Window | undefined
+    for (const window of this.#best)
+      if (heaviest === undefined || (window !== undefined && window.score > heaviest.score))
+        heaviest = window
+    return heaviest
+  }
+
+  #weigh(at: number, from: number, until: number): void {
+    const [first, last] = [from & (KEPT - 1), until & (KEPT - 1)]
+    const count = (this.#counts[last] ?? 0) - (this.#counts[first] ?? 0)
+    const score = ((this.#sums[last] ?? 0) - (this.#sums[first] ?? 0)) * inverseRoot(count)
+    const best = this.#best[at]
+    if (best === undefined || score > best.score) this.#best[at] = { from, until, score }
+  }
 }
 
 /** `ROOT_ONE / √count`, in whole numbers. */
 export const inverseRoot = (count: number): number =>
   INVERSE_ROOTS[Math.min(count, GRAMS_MAX - 1)] ?? 0
 
-/** The heaviest n-grams of a window, heaviest first, each once. */
-export function explainWindow(grams: Grams, weights: Weights, { from, until }: Window): Reason[] {
-  const reasons = new Map<number, Reason>()
-  for (let at = grams.first[from] ?? 0; at < (grams.first[until] ?? 0); at++) {
-    const hash = grams.hashes[at] ?? 0
-    const weight = weights[hash & (weights.length - 1)] ?? 0
-    if (weight > 0 && !reasons.has(hash))
-      reasons.set(hash, { start: grams.gramStarts[at] ?? 0, end: grams.gramEnds[at] ?? 0, weight })
-  }
-  return [...reasons.values()]
-    .toSorted((left, right) => right.weight - left.weight || left.start - right.start)
-    .slice(0, EXPLAINED)
+/** Where a window stands, and its heaviest n-grams, heaviest first, each once. */
+export interface Explained {
+  readonly start: number
+  readonly end: number
+  readonly reasons: readonly Reason[]
 }
 
-/** For each word, and for the end, what all n-grams before it weigh. */
-function sumsBefore({ starts, first, hashes }: Grams, weights: Weights): Float64Array {
-  const sums = new Float64Array(starts.length + 1)
-  const mask = weights.length - 1
-  let sum = 0
-  for (let word = 0; word < starts.length; word++) {
-    const end = first[word + 1] ?? 0
-    for (let at = first[word] ?? 0; at < end; at++) sum += weights[(hashes[at] ?? 0) & mask] ?? 0
-    sums[word + 1] = sum
-  }
-  return sums
+export function explainWindow(text: string, weights: Weights, { from, until }: Window): Explained {
+  const reasons = new Map<number, Reason>()
+  let words = 0
+  let [start, end] = [0, 0]
+  readGrams(text, {
+    gram: (hash, gramStart, gramEnd) => {
+      if (words < from || words >= until || reasons.has(hash)) return
+      const weight = weights[hash & (weights.length - 1)] ?? 0
+      if (weight > 0) reasons.set(hash, { start: gramStart, end: gramEnd, weight })
+    },
+    word: (wordStart, wordEnd) => {
+      if (words === from) start = wordStart
+      words += 1
+      if (words === until) end = wordEnd
+    },
+  })
+  const heaviest = [...reasons.values()]
+    .toSorted((left, right) => right.weight - left.weight || left.start - right.start)
+    .slice(0, EXPLAINED)
+  return { start, end, reasons: heaviest }
 }

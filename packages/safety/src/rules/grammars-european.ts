@@ -120,10 +120,10 @@ export const EUROPEAN_GRAMMARS: readonly Grammar[] = [
   },
   {
     language: 'vi',
-    anchors: 'bo qua|quen di|quen cac|quen tat|quen nhung|phot lo|khong tuan',
-    drop: 'bo qua|quen|phot lo|khong tuan theo',
+    anchors: 'bo qua|quen di|quen cac|quen tat|quen nhung|quen moi|phot lo|khong tuan',
+    drop: 'bo qua|quen (?:di|cac|tat|nhung|moi)|phot lo|khong tuan theo',
     orders: 'huong dan|chi dan|chi thi|lenh|quy tac|yeu cau',
-    earlier: 'truoc(?: do| day)?|ben tren|o tren|tat ca|cua ban',
+    earlier: 'truoc(?: do| day)?|ben tren|o tren|(?:tat )?ca|cua ban',
     between: SPACED,
   },
 ]

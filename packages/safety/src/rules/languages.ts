@@ -22,6 +22,7 @@ function overrideIn(grammar: Grammar): Rule {
     category: 'override',
     effect: 'suspect',
     weight: 0.5,
+    needs: [['ignor', ...list(grammar.anchors)]],
     pattern,
   }
 }

@@ -17,6 +17,8 @@ hide (?:this|the|that|it|your)|(?:and|then) (?:delete|remove|erase|clear|wipe) (
 so that (?:nobody|no one|no-one)|unnoticed|undetected`)
 const QUIETLY = oneOf('secretly|silently|quietly|covertly|discreetly')
 const TARGET = String.raw`(?:https?://|[a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z]|\bwebhook\b|\bftp://)`
+/** What any of it contains. */
+const TARGETS = list('http|@|webhook|ftp://')
 
 /** Rules about exfiltration and concealment. */
 const LEAK_RULES: readonly Rule[] = [
@@ -25,6 +27,7 @@ const LEAK_RULES: readonly Rule[] = [
     category: 'exfiltration',
     effect: 'reject',
     weight: 0.9,
+    needs: [['http']],
     pattern: oneOf(
       [
         String.raw`!\[[^\]\n]*\]\(\s?https?://[^\s)?]+\?[^\s)=]*=[^\s)&=]*(?:${SLOT}|${ENCODED})`,
@@ -37,6 +40,7 @@ const LEAK_RULES: readonly Rule[] = [
     category: 'exfiltration',
     effect: 'reject',
     weight: 0.9,
+    needs: [TARGETS],
     pattern: oneOf(
       [
         // What is carried, where to, and that nobody may notice.
@@ -59,6 +63,7 @@ const LEAK_RULES: readonly Rule[] = [
     category: 'exfiltration',
     effect: 'suspect',
     weight: 0.5,
+    needs: [list('http|image|link|markdown|url')],
     pattern: oneOf(
       [
         String.raw`\b(?:get|post|fetch|curl|wget|visit|open|call|request|load|browse to|navigate to)\b[^\n]*https?://[^\s?]+\?[^\s=]*=(?:${SLOT}|${ENCODED})`,
@@ -75,6 +80,7 @@ const LEAK_RULES: readonly Rule[] = [
     category: 'exfiltration',
     effect: 'suspect',
     weight: 0.5,
+    needs: [[...TARGETS, 'exfiltrate']],
     pattern: oneOf(
       [
         pattern(
@@ -112,6 +118,7 @@ const LEAK_RULES: readonly Rule[] = [
     category: 'extraction',
     effect: 'note',
     weight: 0.1,
+    needs: [list('secret|password|key|credential')],
     pattern: pattern(
       String.raw`\b(?:what is|what's|tell me|give me|confirm|share|reveal) (?:to me )?(?:your|the system(?:'s)?|the admin(?:'s)?|our system) (?:secret key|password|api key|credentials)\b`,
     ),

@@ -29,6 +29,17 @@ const REPLACES_ORDERS = oneOf(
   ].join('|'),
 )
 
+/** What any override contains of each part: the verb, what is set aside, and which of those. */
+const DROPS = list(
+  'ignor|disregard|forget|overlook|neglect|bypass|override|discard|dismiss|follow|attention|abandon',
+)
+const ORDERED = list(
+  'instruc|prompt|direct|command|rules|guid|orders|programming|training|restriction|text|message|content|task|request|quer|conversation|input|question',
+)
+const EARLIER_ONES = list(
+  'previous|prior|preceding|above|earlier|foregoing|former|past|before|now|given|you|original|initial|system',
+)
+
 const TOLD = oneOf('told|instructed|given|asked|taught|ordered|programmed')
 
 const NEXT_ORDER =
@@ -46,6 +57,7 @@ const OVERRIDE_RULES: readonly Rule[] = [
     category: 'override',
     effect: 'suspect',
     weight: 0.55,
+    needs: [DROPS, ORDERED, EARLIER_ONES],
     pattern: pattern(REPLACES_ORDERS),
   },
   {
@@ -53,6 +65,7 @@ const OVERRIDE_RULES: readonly Rule[] = [
     category: 'override',
     effect: 'suspect',
     weight: 0.5,
+    needs: [DROPS, ORDERED, EARLIER_ONES],
     pattern: pattern(
       String.raw`${REPLACES_ORDERS} (?:and|then|now|but|please|just|also|instead|so|thoroughly|completely|entirely|you have been given)* ${NEXT_ORDER}(?:\b|[a-z])`,
     ),
@@ -62,6 +75,7 @@ const OVERRIDE_RULES: readonly Rule[] = [
     category: 'override',
     effect: 'suspect',
     weight: 0.5,
+    needs: [list('ignor|disregard|forget|respond')],
     pattern: pattern(
       oneOf(
         [
@@ -77,6 +91,7 @@ const OVERRIDE_RULES: readonly Rule[] = [
     category: 'override',
     effect: 'reject',
     weight: 0.9,
+    needs: [DROPS, list('told|instructed|given|asked|taught|ordered|programmed')],
     pattern: pattern(
       String.raw`\b${DROP} (?:about )?(?:all|everything|everthing|anything|whatever|what|all the things) (?:that |of what )?
 (?:you(?:'ve|’ve)?|i(?:'ve|’ve)?|we(?:'ve|’ve)?) (?:(?:have|had|were|was|been|are|just) )*(?:previously |already |just )?${TOLD}(?: to do| to you| you)?
@@ -88,6 +103,7 @@ const OVERRIDE_RULES: readonly Rule[] = [
     category: 'override',
     effect: 'reject',
     weight: 0.9,
+    needs: [['strictly'], ['instruction']],
     pattern: pattern(
       String.raw`(?:must|shall|should|instead|only|now|and) strictly (?:adhere to|follow|obey|comply with) (?:only )?(?:the|this|my) (?:following|new|next) instruction\s*:`,
     ),
@@ -97,6 +113,14 @@ const OVERRIDE_RULES: readonly Rule[] = [
     category: 'override',
     effect: 'suspect',
     weight: 0.5,
+    needs: [
+      list(
+        'new|next|your|updated|real|actual|above|previous|prior|earlier|old|following|instead|rather',
+      ),
+      list(
+        'instruct|order|directive|prompt|task|objective|goal|mission|purpose|following|instead|rather',
+      ),
+    ],
     pattern: pattern(
       oneOf(
         [
@@ -117,6 +141,11 @@ const OVERRIDE_RULES: readonly Rule[] = [
     category: 'extraction',
     effect: 'suspect',
     weight: 0.5,
+    needs: [
+      list(
+        'prompt|instruction|guideline|directive|system|rules|key|password|secret|configuration|developer',
+      ),
+    ],
     pattern: pattern(
       String.raw`\b(?:reveal|show|print|output|display|repeat|tell me|give me|leak|disclose|expose|share|recite|write out|dump|list|exfiltrate|what (?:is|are|were|was)|copy|spell out|respond with|return|summari[sz]e|translate|explain) (?:to )?(?:me |us )?(?:all |every |word for word |verbatim |exactly |the |of |complete |entire |full |words |text |content |contents |in )*
 (?:your (?:${words(2)})?(?:system prompt|prompt|instructions|initial instructions|guidelines|directives|system message|rules|secret key|password|secrets|configuration)|(?:the |this )?(?:secret |hidden |full |original |initial )?(?:system[\s_-]*prompt|developer message|hidden prompt|initial prompt|hidden instructions)\b)`,

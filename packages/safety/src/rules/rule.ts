@@ -14,6 +14,8 @@ export interface Rule {
   readonly weight: number
   /** RE2 syntax over normalised text (lower case, folded). */
   readonly pattern: string
+  /** Each match contains one literal of every list at least; where one is missing, the pattern is not tried. Changes no decision. */
+  readonly needs?: readonly (readonly string[])[]
 }
 
 /** Rules that are tried together, and only around a literal that every match of theirs contains. */

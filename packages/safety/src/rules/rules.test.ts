@@ -1,4 +1,5 @@
 // Every rule hits what it is for and leaves alone what only looks like it.
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createScanner } from '../scanner.ts'
 import { CONDUCT_VECTORS } from './conduct-vectors.ts'
@@ -30,6 +31,21 @@ describe('rules', () => {
   it('have unique ids and golden vectors', () => {
     expect(new Set(rules.map((rule) => rule.id)).size).toBe(rules.length)
     expect(Object.keys(vectors).toSorted()).toEqual(rules.map((rule) => rule.id).toSorted())
+  })
+
+  const needy = rules.filter(({ needs }) => needs !== undefined)
+  it.each(needy)('$id needs only what each of its matches has', ({ pattern, needs = [] }) => {
+    // Where a word begins or ends changes nothing about the literals in a match.
+    const source = pattern
+      .replaceAll(String.raw`\b`, '')
+      .replaceAll(String.raw`\x{`, String.raw`\u{`)
+    fc.assert(
+      fc.property(fc.stringMatching(new RegExp(source, 'u'), { size: '-1' }), (text) => {
+        for (const literals of needs)
+          expect(literals.some((literal) => text.includes(literal))).toBe(true)
+      }),
+      { numRuns: 300 },
+    )
   })
 
   for (const rule of rules) {

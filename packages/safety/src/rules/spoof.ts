@@ -8,7 +8,8 @@ const DIRECTIVE =
   oneOf(`you (?:are now|will now|should now|must now|must (?:ignore|obey|follow|approve|transfer|send|reveal))|ignore|disregard|forget|
 new (?:instructions?|task|rules|orders)|override|from now on|your new (?:task|instructions?|role)|all (?:previous|prior)|
 (?:previous|prior|above) instructions?|do not (?:tell|inform|mention)|instructions? (?:updated?|changed?)`)
-const REQUEST = oneOf('task|request|question|query|instruction|job|assignment')
+const REQUESTS = 'task|request|question|query|instruction|job|assignment'
+const REQUEST = oneOf(REQUESTS)
 
 /** What somebody else's work is said to be over with, so that an order after it seems to be the next. */
 const END = oneOf(
@@ -85,6 +86,7 @@ const SPOOF_RULES: readonly Rule[] = [
     category: 'spoof',
     effect: 'reject',
     weight: 0.9,
+    needs: [['before', 'gave'], list(REQUESTS)],
     pattern: pattern(
       oneOf(
         [
@@ -157,6 +159,7 @@ const SPOOF_RULES: readonly Rule[] = [
     category: 'extraction',
     effect: 'suspect',
     weight: 0.4,
+    needs: [list('pass|key|credential|bank|email|home|phone|card|social')],
     pattern: pattern(
       String.raw`\b(?:confirm|provide|share|tell me|give me|reveal|hand over|disclose|what is|what's|where is) (?:to me |with me |me )?(?:the |your |their |his |her |all )*(?:user(?:'s|’s)? |users(?:'|’)? |customer(?:'s|’s)? |admin(?:'s|’s)? |system |account |current |bank )*(?:passwords?|passcode|secret key|api keys?|credentials|bank balance|email address(?:es)?|home address|phone number|credit card|social security)\b`,
     ),
