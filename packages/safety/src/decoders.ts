@@ -1,89 +1,166 @@
-// Recovers texts written in another alphabet of the machine: base64 and hex.
+// Recovers texts written in another alphabet of the machine: base64, base32, hex and bits, without separators.
 import { isBinary, PROBE_LENGTH } from './base64-probe.ts'
+import { encodedRuns } from './pre-filter.ts'
+import { isReadable } from './readable.ts'
 import { PieceMap } from './span-map.ts'
 import type { Derived, Span } from './span-map.ts'
-import { encodedRuns } from './pre-filter.ts'
 
-const HEX_RUN_MIN = 32
-const LETTERS_SHARE_MIN = 0.6
-/** So much is decoded, and judged to be readable or not, at a time; a multiple of four characters of base64 and of two of hex. */
+type Alphabet = 'base64' | 'base32' | 'hex' | 'bits'
+
+const ALPHABETS: readonly { readonly name: Alphabet; readonly written: RegExp }[] = [
+  { name: 'bits', written: /^[01]{64,}$/u },
+  { name: 'hex', written: /^(?:[0-9a-f]{2}){16,}$/iu },
+  { name: 'base32', written: /^(?:[A-Z2-7]{32,}|[a-z2-7]{32,})$/u },
+]
+/** So much is decoded, and judged to be readable or not, at a time; a multiple of what each alphabet writes whole bytes in. */
 const PART_LENGTH = 8_192
+/** So many bytes of text in a row are no accident among others. */
+const STRETCH_MIN = 20
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
 
-/** The base64 and the hex runs among some parts of a text that give readable text, put together for each. */
+/** The runs among some parts of a text that give readable text, put together for each alphabet. */
 export function decodeRuns(text: string, parts: readonly Span[]): Derived[] {
-  const builders = { base64: new DerivedText('base64'), hex: new DerivedText('hex') }
+  const texts = new Map<Alphabet, DerivedText>()
+  const textOf = (alphabet: Alphabet): DerivedText => {
+    const known = texts.get(alphabet) ?? new DerivedText(alphabet)
+    texts.set(alphabet, known)
+    return known
+  }
   for (const run of parts.flatMap((part) => encodedRuns(text, part))) {
-    const kind = readableKind(text, run)
-    if (kind !== undefined) builders[kind].addToken(text, run)
-  }
-  return [...builders.base64.finish(), ...builders.hex.finish()]
-}
-
-/** How a run is encoded, if its first bytes are readable text. */
-function readableKind(text: string, run: Span): 'base64' | 'hex' | undefined {
-  const token = text.slice(...run)
-  const kind = isHex(token) ? 'hex' : 'base64'
-  if (kind === 'hex' ? token.length < HEX_RUN_MIN : isBinary(text, run)) return undefined
-  return isReadable(decodeToken(token.slice(0, PROBE_LENGTH), kind)) ? kind : undefined
-}
-
-function isHex(token: string): boolean {
-  return token.length % 2 === 0 && /^[0-9a-f]+$/iu.test(token)
-}
-
-function decodeToken(token: string, kind: 'base64' | 'hex'): string {
-  return Buffer.from(token, kind).toString('utf8')
-}
-
-/** More than 60 % letters and digits and almost no control or replacement characters. */
-function isReadable(text: string): boolean {
-  let letters = 0
-  let broken = 0
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index)
-    if (
-      (unit >= 97 && unit <= 122) ||
-      (unit >= 65 && unit <= 90) ||
-      (unit >= 48 && unit <= 57) ||
-      (unit > 0xbf && unit !== 0xfffd)
-    )
-      letters += 1
+    const token = text.slice(...run)
+    const alphabet = alphabetOf(token)
+    if (alphabet !== undefined) textOf(alphabet).addToken(token, run[0])
     else if (
-      unit === 0xfffd ||
-      unit === 127 ||
-      (unit < 32 && unit !== 9 && unit !== 10 && unit !== 13)
+      isBinary(text, run) ||
+      !isReadable(decodeToken(token.slice(0, PROBE_LENGTH), 'base64'))
     )
-      broken += 1
+      textOf('base64').addStretches(token, run[0])
+    else textOf('base64').addToken(token, run[0])
   }
-  return letters > text.length * LETTERS_SHARE_MIN && broken <= 1 + text.length / 64
+  return [...texts.values()].flatMap((one) => one.finish())
 }
 
-/** Collects decoded tokens into one text. */
+/** Base64 in lines that are too short to be runs. */
+const LINES = /(?<![a-z0-9+/_-])[a-z0-9+/_-]{4,23}(?:\r?\n[a-z0-9+/_-]{4,23}){3,}/giu
+/** Base64 in groups of four or eight. */
+const GROUPS =
+  /(?<![a-z0-9+/_-])(?:[a-z0-9+/_-]{4}(?: [a-z0-9+/_-]{4}){8,}|[a-z0-9+/_-]{8}(?: [a-z0-9+/_-]{8}){4,})/giu
+
+/** Base64 that was broken into short lines or groups, put together where it is readable: words of ordinary writing give no text. */
+export function joinBroken(text: string): Derived[] {
+  const broken = new DerivedText('base64')
+  for (const match of [...text.matchAll(LINES), ...text.matchAll(GROUPS)]) {
+    const [found] = match
+    // What stands before the first break may be a word of the sentence before.
+    const [whole, behind] = [found, found.replace(/^\S+\s+/u, '')]
+    for (const pieces of [whole, behind]) {
+      const token = pieces.replaceAll(/\s+/gu, '')
+      if (!isReadable(decodeToken(token, 'base64'))) continue
+      const end = match.index + found.length
+      broken.addBroken(token, [end - pieces.length, end])
+      break
+    }
+  }
+  return broken.finish()
+}
+
+/** What else than base64 a token can be, and gives readable text in. */
+function alphabetOf(token: string): Alphabet | undefined {
+  return ALPHABETS.find(
+    ({ name, written }) =>
+      written.test(token) && isReadable(decodeToken(token.slice(0, 2 * PROBE_LENGTH), name)),
+  )?.name
+}
+
+function decodeToken(token: string, alphabet: Alphabet): string {
+  switch (alphabet) {
+    case 'base64':
+    case 'hex':
+      return Buffer.from(token, alphabet).toString('utf8')
+    case 'base32':
+      return bytesOf(token.toLowerCase(), 5, (digit) => BASE32.indexOf(digit)).toString('utf8')
+    case 'bits':
+      return bytesOf(token, 1, Number).toString('utf8')
+  }
+}
+
+/** The bytes of a text whose characters are worth so many bits each; bits that fill no byte are left out. */
+function bytesOf(token: string, width: number, valueOf: (digit: string) => number): Buffer {
+  const bytes = Buffer.alloc(Math.floor((token.length * width) / 8))
+  let [buffer, bits, at] = [0, 0, 0]
+  for (const digit of token) {
+    buffer = ((buffer << width) | valueOf(digit)) & 0xfff
+    bits += width
+    if (bits < 8) continue
+    bits -= 8
+    bytes[at++] = (buffer >> bits) & 0xff
+  }
+  return bytes
+}
+
+/** Collects decoded tokens of one alphabet into one text. */
 class DerivedText {
-  readonly #kind: 'base64' | 'hex'
+  readonly #alphabet: Alphabet
   readonly #pieces = new PieceMap()
   #text = ''
   #end = -1
 
-  constructor(kind: 'base64' | 'hex') {
-    this.#kind = kind
+  constructor(alphabet: Alphabet) {
+    this.#alphabet = alphabet
   }
 
-  /** Tokens on consecutive lines are one text; others are kept apart. */
-  addToken(source: string, [from, until]: Span): void {
-    for (let start = from; start < until; start += PART_LENGTH) {
-      const end = Math.min(until, start + PART_LENGTH)
-      const decoded = decodeToken(source.slice(start, end), this.#kind)
-      if (!isReadable(decoded)) continue
-      const continues = this.#end >= 0 && start - this.#end <= 2
-      if (this.#text.length > 0 && !continues) this.#text += '\n'
-      this.#pieces.replace(this.#text.length, start, end)
-      this.#text += decoded
-      this.#end = end
+  addToken(token: string, from: number): void {
+    for (let start = 0; start < token.length; start += PART_LENGTH) {
+      const part = token.slice(start, start + PART_LENGTH)
+      const decoded = decodeToken(part, this.#alphabet)
+      const place: Span = [from + start, from + start + part.length]
+      if (isReadable(decoded)) this.#add(decoded, place)
+      else if (this.#alphabet === 'base64') this.addStretches(part, place[0])
     }
   }
 
-  finish(): Derived[] {
-    return this.#text === '' ? [] : [{ kind: this.#kind, text: this.#text, map: this.#pieces.map }]
+  /** A token that stands in pieces. */
+  addBroken(token: string, place: Span): void {
+    this.#add(decodeToken(token, 'base64'), place)
   }
+
+  /** The text between other bytes, wherever in a token it begins: base64 can be cut in at four places. */
+  addStretches(token: string, from: number): void {
+    for (let cut = 0; cut < 4; cut++) {
+      const bytes = Buffer.from(token.slice(cut), 'base64')
+      for (const [start, end] of stretchesOf(bytes)) {
+        const text = bytes.toString('latin1', start, end)
+        const at = from + cut
+        if (isReadable(text))
+          this.#add(text, [at + Math.floor((start * 4) / 3), at + Math.ceil((end * 4) / 3)])
+      }
+    }
+  }
+
+  /** Tokens on consecutive lines are one text; others are kept apart. */
+  #add(decoded: string, [start, end]: Span): void {
+    const continues = this.#end >= 0 && start >= this.#end && start - this.#end <= 2
+    if (this.#text.length > 0 && !continues) this.#text += '\n'
+    this.#pieces.replace(this.#text.length, start, end)
+    this.#text += decoded
+    this.#end = end
+  }
+
+  finish(): Derived[] {
+    if (this.#text === '') return []
+    return [{ kind: this.#alphabet, text: this.#text, map: this.#pieces.map }]
+  }
+}
+
+/** Where at least `STRETCH_MIN` bytes of ASCII text stand in a row. */
+function stretchesOf(bytes: Uint8Array): Span[] {
+  const stretches: Span[] = []
+  let start = 0
+  for (let at = 0; at <= bytes.length; at++) {
+    const byte = bytes[at] ?? 0
+    if ((byte >= 32 && byte < 127) || byte === 10) continue
+    if (at - start >= STRETCH_MIN) stretches.push([start, at])
+    start = at + 1
+  }
+  return stretches
 }

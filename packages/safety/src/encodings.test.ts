@@ -39,6 +39,27 @@ function asSelectors(text: string): string {
   return each(text, (character) => String.fromCodePoint(0xe0100 + character.charCodeAt(0) - 16))
 }
 
+function bitsOf(character: string): string {
+  return character.charCodeAt(0).toString(2).padStart(8, '0')
+}
+
+function base32(text: string): string {
+  const bits = each(text, bitsOf)
+  const digits = bits.match(/.{1,5}/gu) ?? []
+  return digits
+    .map((five) =>
+      'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.charAt(Number.parseInt(five.padEnd(5, '0'), 2)),
+    )
+    .join('')
+}
+
+function atbash(text: string): string {
+  return text.replaceAll(/[a-z]/giu, (letter) => {
+    const first = letter < 'a' ? 65 : 97
+    return String.fromCharCode(first + 25 - (letter.charCodeAt(0) - first))
+  })
+}
+
 function base64(text: string): string {
   return Buffer.from(text).toString('base64')
 }
@@ -86,6 +107,67 @@ const ENCODINGS: Readonly<Record<string, { encode: (text: string) => string; vie
     view: 'entities',
   },
   'unicode escapes': { encode: (text) => each(text, (c) => `\\u${hexOf(c, 4)}`), view: 'escapes' },
+  'non-breaking spaces by name': {
+    encode: (text) => text.replaceAll(' ', '&nbsp;'),
+    view: 'entities',
+  },
+  'percent signs for blanks alone': {
+    encode: (text) => text.replaceAll(' ', '%20'),
+    view: 'percent',
+  },
+  'quoted-printable': {
+    encode: (text) =>
+      each(text, (c) => `=${hexOf(c, 2).toUpperCase()}`).replaceAll(/(.{60})/gu, '$1=\r\n'),
+    view: 'quoted',
+  },
+  'quoted-printable for blanks, in lines': {
+    encode: (text) => text.replaceAll(' ', '=20').replaceAll(/(.{19})/gu, '$1=\n'),
+    view: 'quoted',
+  },
+  base32: { encode: base32, view: 'base32' },
+  bits: { encode: (text) => each(text, (c) => bitsOf(c)), view: 'bits' },
+  'spaced bits': { encode: (text) => Array.from(text, bitsOf).join(' '), view: 'codes' },
+  'decimal codes': {
+    encode: (text) => Array.from(text, (c) => c.charCodeAt(0)).join(' '),
+    view: 'codes',
+  },
+  'an array of codes': {
+    encode: (text) => JSON.stringify(Array.from(text, (c) => c.charCodeAt(0))),
+    view: 'codes',
+  },
+  'octal codes': {
+    encode: (text) =>
+      Array.from(text, (c) => c.charCodeAt(0).toString(8).padStart(3, '0')).join(' '),
+    view: 'codes',
+  },
+  'spaced hex': { encode: (text) => Array.from(text, (c) => hexOf(c, 2)).join(' '), view: 'codes' },
+  'hex bytes of a program': {
+    encode: (text) => Array.from(text, (c) => `0x${hexOf(c, 2)}`).join(', '),
+    view: 'codes',
+  },
+  'base64 behind bytes': {
+    encode: (text) =>
+      Buffer.concat([
+        Buffer.from('89504e470d0a1a0a00ff1e8b9c80f0ff2211', 'hex'),
+        Buffer.from(text),
+      ]).toString('base64'),
+    view: 'base64',
+  },
+  'base64 behind a name': { encode: (text) => `payload_x_${base64(text)}`, view: 'base64' },
+  'base64 before bytes': {
+    encode: (text) =>
+      Buffer.concat([Buffer.from(text), Buffer.alloc(400, 0x9e)]).toString('base64'),
+    view: 'base64',
+  },
+  'base64 in short lines': {
+    encode: (text) => base64(text).replaceAll(/(.{16})/gu, '$1\n'),
+    view: 'base64',
+  },
+  'base64 in groups': {
+    encode: (text) => base64(text).replaceAll(/(.{4})(?=.)/gu, '$1 '),
+    view: 'base64',
+  },
+  atbash: { encode: atbash, view: 'mirrored' },
   rot13: { encode: (text) => rotate(text, 13), view: 'rot13' },
   'rotation by three': { encode: (text) => rotate(text, 3), view: 'rotated' },
   reversed: { encode: (text) => Array.from(text).toReversed().join(''), view: 'reversed' },

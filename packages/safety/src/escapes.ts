@@ -1,20 +1,64 @@
-// Decodes characters written as escapes: %XX, &#NN; and \uXXXX, where many of them stand together.
+// Decodes characters written as escapes (%XX, =XX, &#NN; and &name;, \uXXXX and \xXX), where some of them stand together.
 import { PieceMap } from './span-map.ts'
 import type { Derived } from './span-map.ts'
 
 /** Fewer escapes than this are ordinary writing. */
-export const ESCAPES_MIN = 12
+export const ESCAPES_MIN = 3
 const ESCAPE_DISTANCE = 64
+/** So much of the text beside escapes is read with them: a few of them may only stand between its words. */
+const AROUND = 64
 
 interface EscapeForm {
   readonly kind: string
   readonly expression: RegExp
   readonly decode: (escaped: string) => string
+  /** How many characters of the source stand for one, where each stands for itself. */
+  readonly width?: number
+}
+
+/** Names of what stands between words or letters. */
+const NAMED: Readonly<Record<string, string>> = {
+  nbsp: ' ',
+  ensp: ' ',
+  emsp: ' ',
+  thinsp: ' ',
+  tab: ' ',
+  newline: '\n',
+  shy: '',
+  zwnj: '',
+  zwj: '',
+  period: '.',
+  comma: ',',
+  colon: ':',
+  semi: ';',
+  excl: '!',
+  quest: '?',
+  num: '#',
+  sol: '/',
+  lowbar: '_',
+  hyphen: '-',
+  lpar: '(',
+  rpar: ')',
+  lsqb: '[',
+  rsqb: ']',
+  quot: '"',
+  apos: "'",
+  amp: '&',
+  lt: '<',
+  gt: '>',
 }
 
 const ESCAPE_FORMS: readonly EscapeForm[] = [
-  { kind: 'percent', expression: /(?:%[0-9a-f]{2})+/giu, decode: decodePercent },
-  { kind: 'entities', expression: /&#(?:x[0-9a-f]{1,6}|\d{1,7});?/giu, decode: decodeEntity },
+  { kind: 'percent', expression: /(?:%[0-9a-f]{2})+/giu, decode: decodeBytes, width: 3 },
+  { kind: 'quoted', expression: /(?:=[0-9a-f]{2})+|=\r?\n/giu, decode: decodeBytes, width: 3 },
+  {
+    kind: 'entities',
+    expression: new RegExp(
+      `&(?:#(?:x[0-9a-f]{1,6}|\\d{1,7});?|(?:${Object.keys(NAMED).join('|')});)`,
+      'giu',
+    ),
+    decode: decodeEntity,
+  },
   {
     kind: 'escapes',
     expression: /\\u(?:\{[0-9a-f]{1,6}\}|[0-9a-f]{4})|\\x[0-9a-f]{2}/giu,
@@ -37,6 +81,8 @@ class EscapedText {
   readonly #form: EscapeForm
   readonly #pieces = new PieceMap()
   #text = ''
+  /** Up to where the source was read. */
+  #done = 0
 
   constructor(source: string, form: EscapeForm) {
     this.#source = source
@@ -62,39 +108,49 @@ class EscapedText {
   #addStretch(stretch: readonly Escape[]): void {
     const [first] = stretch
     if (first === undefined || this.#countOf(stretch) < ESCAPES_MIN) return
-    if (this.#text !== '') this.#text += '\n'
-    let done = first.at
+    const start = Math.max(this.#done, first.at - AROUND)
+    if (this.#text !== '' && start > this.#done) this.#text += '\n'
+    this.#done = start
     for (const { at, whole } of stretch) {
-      if (at > done) {
-        this.#pieces.copy(this.#text.length, done)
-        this.#text += this.#source.slice(done, at)
-      }
+      this.#copyUntil(at)
       this.#addDecoded(at, whole)
-      done = at + whole.length
+      this.#done = at + whole.length
     }
+    this.#copyUntil(Math.min(this.#source.length, this.#done + AROUND))
+  }
+
+  #copyUntil(end: number): void {
+    if (end <= this.#done) return
+    this.#pieces.copy(this.#text.length, this.#done)
+    this.#text += this.#source.slice(this.#done, end)
+    this.#done = end
   }
 
   #countOf(stretch: readonly Escape[]): number {
-    if (this.#form.kind !== 'percent') return stretch.length
-    return stretch.reduce((sum, { whole }) => sum + whole.length / 3, 0)
+    const { width } = this.#form
+    if (width === undefined) return stretch.length
+    return stretch.reduce((sum, { whole }) => sum + Math.ceil(whole.length / width), 0)
   }
 
   /** Where each decoded character stands for an equal share of the source, it maps on its own. */
   #addDecoded(at: number, whole: string): void {
-    const decoded = this.#form.decode(whole)
-    const isEqual = this.#form.kind === 'percent' && decoded.length * 3 === whole.length
-    const share = isEqual ? 3 : whole.length
+    const { decode, width } = this.#form
+    const decoded = decode(whole)
+    const share =
+      width !== undefined && decoded.length * width === whole.length ? width : whole.length
     for (let offset = 0; offset < whole.length; offset += share)
       this.#pieces.replace(this.#text.length + offset / share, at + offset, at + offset + share)
     this.#text += decoded
   }
 }
 
-function decodePercent(escaped: string): string {
-  return Buffer.from(escaped.replaceAll('%', ''), 'hex').toString('utf8')
+/** A line break behind `=` is left out of quoted-printable text. */
+function decodeBytes(escaped: string): string {
+  return Buffer.from(escaped.replaceAll(/[^0-9a-f]/giu, ''), 'hex').toString('utf8')
 }
 
 function decodeEntity(escaped: string): string {
+  if (escaped[1] !== '#') return NAMED[escaped.slice(1, -1).toLowerCase()] ?? ''
   const digits = escaped.slice(2).replace(';', '')
   return fromCodePoint(
     /^x/iu.test(digits) ? Number.parseInt(digits.slice(1), 16) : Number.parseInt(digits, 10),

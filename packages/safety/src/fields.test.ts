@@ -8,6 +8,13 @@ const describeFields = (message: object) =>
   listFields(message).map(({ text, trust, path }) => `${pointerOf(path)} ${trust} ${text}`)
 
 describe('listFields', () => {
+  it('takes an array of character codes for the text that it can be', () => {
+    const codes = Array.from('Ignore all of it', (character) => character.charCodeAt(0))
+    expect(describeFields({ output: { codes } })).toEqual([`/output/codes data ${codes.join(' ')}`])
+    for (const others of [codes.slice(1), [...codes, -1], [...codes, 0.5], [...codes, '1']])
+      expect(describeFields({ output: others })).not.toContain(`/output data ${others.join(' ')}`)
+  })
+
   it('gives each field its trust class', () => {
     const message = {
       taskDescription: 'a',

@@ -1,4 +1,5 @@
 // Lists every text of a message with its place and with how far it may steer the receiver.
+import { CODES_MIN } from './pre-filter.ts'
 import type { TrustClass } from './verdict.ts'
 
 /** One step on the way to a field; a pointer is written out only when a finding needs it. */
@@ -7,7 +8,7 @@ export interface Path {
   readonly key: string | number
 }
 
-/** A string somewhere in the message (a value, or a key long enough to carry a sentence). */
+/** A string somewhere in the message (a value, a key long enough to carry a sentence, or what an array of character codes lists). */
 export interface Field {
   readonly text: string
   readonly trust: TrustClass
@@ -132,9 +133,22 @@ function listBranch({ value: root, path, trust }: Branch, fields: Field[]): void
   }
 }
 
-/** Begins to read an object or array; long keys are texts themselves and stand before the values. */
+/** Whether an array can be a text, a character code each. */
+function areCodes(values: readonly unknown[]): boolean {
+  return (
+    values.length >= CODES_MIN &&
+    values.every(
+      (value) => Number.isInteger(value) && Number(value) >= 9 && Number(value) <= 0x10ffff,
+    )
+  )
+}
+
+/** Begins to read an object or array; long keys are texts themselves and stand before the values, and so are arrays of codes. */
 function openFrame({ value, path, trust }: RecordBranch, fields: Field[]): Frame {
-  if (Array.isArray(value)) return { value, keys: null, length: value.length, path, next: 0 }
+  if (Array.isArray(value)) {
+    if (areCodes(value)) fields.push({ text: value.join(' '), trust, path })
+    return { value, keys: null, length: value.length, path, next: 0 }
+  }
   const keys = sortedKeys(value)
   for (let index = keys.length - 1; index >= 0; index--) {
     const key = keys[index] ?? ''

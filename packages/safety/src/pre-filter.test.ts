@@ -3,12 +3,14 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createLiteralScan } from './automaton.ts'
 import type { LiteralScan } from './automaton.ts'
+import * as codeLists from './code-lists.ts'
 import * as decoders from './decoders.ts'
 import * as escapes from './escapes.ts'
 import * as rewrites from './rewrites.ts'
 import { createScanner } from './scanner.ts'
 import { createPreFilter, encodedRuns } from './pre-filter.ts'
 
+vi.mock('./code-lists.ts', { spy: true })
 vi.mock('./decoders.ts', { spy: true })
 vi.mock('./escapes.ts', { spy: true })
 vi.mock('./rewrites.ts', { spy: true })
@@ -16,6 +18,7 @@ vi.mock('./rewrites.ts', { spy: true })
 const PROBES = {
   runs: vi.mocked(decoders.decodeRuns),
   escapes: vi.mocked(escapes.decodeEscapes),
+  codes: vi.mocked(codeLists.decodeCodeLists),
   rewrites: vi.mocked(rewrites.rewrite),
   spaced: vi.mocked(rewrites.joinSpaced),
   joined: vi.mocked(rewrites.joinLetters),
@@ -33,6 +36,7 @@ describe('createPreFilter', () => {
     fc.constantFrom('a', 'b', 'q', '7', ' ', '.', ', ', '-', '|', '\n', 'é', '中'),
     fc.constantFrom('i g n o r e ', 'ignore', 'pre', 'vious', 'strictly', 'ad', 'here'),
     fc.constantFrom('%41', '%', '&#65;', '\\u0041', 'c0ffee', 'zm9vymfy'),
+    fc.constantFrom('69 '.repeat(14), '6e,', '0x6f ', '110 ', 'u+006f ', '2'),
   )
   const texts = fc.array(parts, { maxLength: 80 }).map((list) => list.join(''))
 
@@ -43,8 +47,9 @@ describe('createPreFilter', () => {
         expect({
           spaced: !triggers.spaced && rewrites.joinSpaced(text).length > 0,
           joined: !triggers.joined && rewrites.joinLetters(text).length > 0,
+          codes: !triggers.codes && codeLists.decodeCodeLists(text).length > 0,
           escapes: triggers.escapes < escapes.ESCAPES_MIN && escapes.decodeEscapes(text).length > 0,
-        }).toEqual({ spaced: false, joined: false, escapes: false })
+        }).toEqual({ spaced: false, joined: false, codes: false, escapes: false })
       }),
       { numRuns: 1000 },
     )
@@ -82,7 +87,11 @@ describe('createPreFilter', () => {
     expect(triggersOf('1 2 3 4 5 6 7 8 9').spaced).toBe(false)
     expect(triggersOf('strict ly, ad-here').joined).toBe(true)
     expect(triggersOf('strict qly, ad-here').joined).toBe(false)
-    expect(triggersOf('% & \\').escapes).toBe(3)
+    expect(triggersOf('% & \\ =').escapes).toBe(4)
+    expect(triggersOf('6f, '.repeat(16)).codes).toBe(true)
+    expect(triggersOf('6f, '.repeat(15)).codes).toBe(false)
+    expect(triggersOf(`${'6f '.repeat(15)}6f`).codes).toBe(true)
+    expect(triggersOf(`${'0x6f '.repeat(15)}is 6f`).codes).toBe(false)
   })
 })
 
@@ -110,7 +119,8 @@ describe('probes', () => {
 
   const single: Readonly<Record<keyof typeof PROBES, string>> = {
     runs: 'ref a69dd27e-9079-44e2-ac78-c9dc9c6952ea',
-    escapes: 'word%20word '.repeat(12),
+    escapes: 'word%20word '.repeat(3),
+    codes: '12 10 2026 12:30 12:45 13:00 14:00 14:10 14:20 14:30',
     rewrites: 'the snoitcurtsni are here',
     spaced: 'C O N T R A C T',
     joined: 'pre vious in structions',

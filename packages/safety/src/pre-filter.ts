@@ -11,8 +11,10 @@ const ENCODED_RUN_MIN = 24
 export interface Triggers {
   /** Runs of at least `ENCODED_RUN_MIN` base64 characters, whole and in order; of interest for base64 and hex. */
   readonly runs: readonly Span[]
-  /** How many characters could begin a percent, entity or backslash escape. */
+  /** How many characters could begin a percent, quoted-printable, entity or backslash escape. */
   readonly escapes: number
+  /** So many words as make a list of codes follow one another, each of hexadecimal digits or a single character. */
+  readonly codes: boolean
   /** Eight single letters or digits stand close together, the first of them a letter. */
   readonly spaced: boolean
   /** A joined anchor shows when everything but letters is left out. */
@@ -25,17 +27,25 @@ export type PreFilter = (text: string, report: Report) => Triggers
 const IN_RUN = 1
 const STARTS_ESCAPE = 2
 const ALPHANUMERIC = 4
+/** Hexadecimal digits, and the x of 0x. */
+const IN_CODE = 8
 const TRAITS = new Uint8Array(65_536)
 const SMALL_LETTERS = 'abcdefghijklmnopqrstuvwxyz'
 mark(`${SMALL_LETTERS.toUpperCase()}+/-_`, IN_RUN)
-mark(`${SMALL_LETTERS}0123456789`, IN_RUN | ALPHANUMERIC)
-mark('%&\\', STARTS_ESCAPE)
+mark(SMALL_LETTERS, IN_RUN | ALPHANUMERIC)
+mark('0123456789abcdefx', IN_RUN | ALPHANUMERIC | IN_CODE)
+mark('%=&\\', STARTS_ESCAPE)
 
 /** The last three units were: something else, a letter or digit, something else. */
 const SINGLE = 0b010
 const SINGLES_MIN = 8
 /** A single, at most five separators, and the next single. */
 const SINGLES_DISTANCE = 6
+
+/** Fewer codes than this are a version, a time, an address or a row of a table. */
+export const CODES_MIN = 16
+/** With its prefix. */
+const CODE_LENGTH_MAX = 10
 
 /** Builds the pass for some literals. */
 export function createPreFilter(literals: readonly Literal[]): PreFilter {
@@ -44,11 +54,14 @@ export function createPreFilter(literals: readonly Literal[]): PreFilter {
   return (text, report) => {
     const runs: Span[] = []
     const singles = new Singles(text)
+    const codes = new Codes()
     let state = 0
     let lettersState = 0
     let joined = false
     let run = 0
     let escapes = 0
+    let word = 0
+    let code = 0
     let recent = 0
     for (let index = 0; index < text.length; index++) {
       const unit = text.charCodeAt(index)
@@ -60,11 +73,16 @@ export function createPreFilter(literals: readonly Literal[]): PreFilter {
       run = (run + 1) & -(traits & IN_RUN)
       if (run === ENCODED_RUN_MIN) runs.push([index + 1 - run, endOfRun(text, index)])
       escapes += (traits & STARTS_ESCAPE) >> 1
-      recent = ((recent << 1) | (traits >> 2)) & 0b111
+      const isAlphanumeric = (traits >> 2) & 1
+      if (isAlphanumeric === 0 && word > 1) codes.add(word, word === code)
+      word = (word + 1) & -isAlphanumeric
+      code = (code + 1) & -(traits >> 3)
+      recent = ((recent << 1) | isAlphanumeric) & 0b111
       if (recent === SINGLE) singles.add(index - 1)
     }
     if ((recent & 0b11) === 0b01) singles.add(text.length - 1)
-    return { runs, escapes, spaced: singles.areMany, joined }
+    if (word > 1) codes.add(word, word === code)
+    return { runs, escapes, codes: codes.areMany, spaced: singles.areMany, joined }
   }
 }
 
@@ -105,6 +123,17 @@ class Singles {
     else this.#count = this.#text.charCodeAt(index) >= 97 ? 1 : 0
     this.#last = index
     if (this.#count >= SINGLES_MIN) this.areMany = true
+  }
+}
+
+/** Counts words that follow one another and may be character codes. */
+class Codes {
+  areMany = false
+  #count = 0
+
+  add(length: number, isCode: boolean): void {
+    this.#count = isCode && length <= CODE_LENGTH_MAX ? this.#count + 1 : 0
+    if (this.#count >= CODES_MIN) this.areMany = true
   }
 }
 

@@ -1,7 +1,7 @@
-// Reads a normalised text in another order or spelling: rotated, backwards, spaced, leet, split over turns, letters only.
+// Reads a normalised text in another order or spelling: rotated, mirrored, backwards, spaced, leet, split over turns, letters only.
 import { createLiteralScan } from './automaton.ts'
 import type { Hint } from './hints.ts'
-import { JOINED_ANCHORS, mapAscii, rotateLetters } from './rules/triggers.ts'
+import { JOINED_ANCHORS, mapAscii, mirrorLetters, rotateLetters } from './rules/triggers.ts'
 import { composeMaps, joinDerived, PieceMap, reverseMap, shiftMap } from './span-map.ts'
 import type { Derived, Span } from './span-map.ts'
 
@@ -30,6 +30,8 @@ function rewritePart(part: string, { rewrite: kind, shift }: Hint): Omit<Derived
   switch (kind) {
     case 'rotated':
       return { text: rotateLetters(part, 26 - shift), map: shiftMap(0) }
+    case 'mirrored':
+      return { text: mirrorLetters(part), map: shiftMap(0) }
     case 'reversed':
       return { text: reverse(part), map: reverseMap(part.length) }
     case 'leet':

@@ -1,5 +1,6 @@
 // Reads a text in every form it may hide in, within fixed bounds, and collects the rule hits with their original place.
-import { decodeRuns } from './decoders.ts'
+import { decodeCodeLists } from './code-lists.ts'
+import { decodeRuns, joinBroken } from './decoders.ts'
 import { decodeEscapes, ESCAPES_MIN } from './escapes.ts'
 import type { Hint } from './hints.ts'
 import type { Hit, Matcher } from './matcher.ts'
@@ -182,6 +183,8 @@ function decode(source: string, { normalised, triggers }: Decoding): Derived[] {
   return [
     ...(parts.length > 0 ? decodeRuns(source, parts) : []),
     ...(triggers.escapes >= ESCAPES_MIN ? decodeEscapes(source) : []),
+    ...(triggers.codes ? decodeCodeLists(source) : []),
+    ...joinBroken(source),
   ]
 }
 

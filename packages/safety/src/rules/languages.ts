@@ -22,9 +22,17 @@ function overrideIn(grammar: Grammar): Rule {
     category: 'override',
     effect: 'suspect',
     weight: 0.5,
-    needs: [['ignor', ...list(grammar.anchors)]],
+    needs: [['ignor', ...list(grammar.anchors)], beginningsOf([grammar.orders, grammar.told])],
     pattern,
   }
+}
+
+/** The literals that the alternatives of some patterns begin with. */
+function beginningsOf(patterns: readonly (string | undefined)[]): string[] {
+  const alternatives = patterns.flatMap((one) =>
+    one === undefined ? [] : list(one.replaceAll(/\(\?:[^()]*\)/gu, '(')),
+  )
+  return alternatives.map((one) => /^[^([\\?]+(?!\?)/u.exec(one)?.[0] ?? '')
 }
 
 const REVEAL_ANCHORS = [

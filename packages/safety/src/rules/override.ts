@@ -75,7 +75,12 @@ const OVERRIDE_RULES: readonly Rule[] = [
     category: 'override',
     effect: 'suspect',
     weight: 0.5,
-    needs: [list('ignor|disregard|forget|respond')],
+    needs: [
+      list('ignor|disregard|forget|respond'),
+      list(
+        'state|say|write|output|print|repl|answer|tell|report|return|respond|restrict|limit|prevent|forbid|stop',
+      ),
+    ],
     pattern: pattern(
       oneOf(
         [

@@ -2,7 +2,7 @@
 import { list } from './rule.ts'
 
 /** The other forms a text can be read in without leaving its characters. */
-export type Rewrite = 'rotated' | 'reversed' | 'leet' | 'turns'
+export type Rewrite = 'rotated' | 'mirrored' | 'reversed' | 'leet' | 'turns'
 
 export interface Trigger {
   readonly rewrite: Rewrite
@@ -17,6 +17,11 @@ export function rotateLetters(text: string, shift: number): string {
   return mapAscii(text, (unit) =>
     unit >= 97 && unit <= 122 ? 97 + ((unit - 97 + shift) % 26) : unit,
   )
+}
+
+/** Reads the alphabet backwards (atbash); the same twice gives the text again. */
+export function mirrorLetters(text: string): string {
+  return mapAscii(text, (unit) => (unit >= 97 && unit <= 122 ? 97 + 122 - unit : unit))
 }
 
 /** Replaces ASCII characters by others, one by one. */
@@ -46,6 +51,7 @@ export function shiftAt(text: string, end: number): number | undefined {
 
 export const TRIGGERS: readonly Trigger[] = [
   { rewrite: 'rotated', anchors: ROTATED.flatMap(({ rotations }) => rotations.slice(1)) },
+  { rewrite: 'mirrored', anchors: OPENINGS.map(mirrorLetters) },
   {
     rewrite: 'reversed',
     anchors: OPENINGS.map((word) => Array.from(word).toReversed().join('')),
