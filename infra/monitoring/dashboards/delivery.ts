@@ -100,6 +100,16 @@ export const DELIVERY: Board = {
           ],
         }),
         line({
+          title: 'Classifier beside the scanner',
+          says: 'Where one is set: what it said, and why an answer did not count. The scanner decides alone then.',
+          queries: [
+            {
+              expression: rises('baton_classifier_total', 'outcome'),
+              legend: '{{outcome}}',
+            },
+          ],
+        }),
+        line({
           title: 'Large messages, in threads',
           says: 'What was ended took too much; what was refused found too many waiting.',
           queries: [

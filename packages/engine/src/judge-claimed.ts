@@ -1,10 +1,17 @@
 // What a receiver holds a claimed handoff against: the checks in the order of I6, and what people decided about it.
 import { hash } from 'node:crypto'
 import type { People } from '@baton/ledger'
-import { judgeHandoff } from '@baton/protocol'
-import type { AgentRegistration, KeyRing, LostFactsPolicy, Verdict } from '@baton/protocol'
+import { judgeHandoff, judgeRaised } from '@baton/protocol'
+import type {
+  Acceptance,
+  AgentRegistration,
+  KeyRing,
+  LostFactsPolicy,
+  Verdict,
+} from '@baton/protocol'
 import type { SafetyVerdict, Scanner } from '@baton/safety'
 import type { ClaimedHandoff } from '@baton/store'
+import type { ClassifiedSafety } from './decide/classified.ts'
 import { isOverrideSigned, requireApproval } from './decide/signed-decisions.ts'
 
 /** What this process knows from its own settings. */
@@ -21,7 +28,7 @@ export function judgeClaimed(
   agent: AgentRegistration,
   { keyRing, people, lostFacts, scan }: JudgingBy & Pick<Scanner, 'scan'>,
 ): Verdict<SafetyVerdict> {
-  const { handoffId, body, keyId, signature, approvalOverride, budgetMicroUSD } = claimed
+  const { body, keyId, signature, budgetMicroUSD } = claimed
   const now = new Date()
   const verdict = judgeHandoff(
     { bytes: body, keyId, signature },
@@ -35,15 +42,25 @@ export function judgeClaimed(
         budgetMicroUSD,
         remainingMicroUSDMax: claimed.parentRemainingMicroUSD ?? budgetMicroUSD,
       },
-      override:
-        approvalOverride === null
-          ? undefined
-          : {
-              offered: approvalOverride,
-              handoffId,
-              isSigned: isOverrideSigned(claimed, people, now),
-            },
+      override: overrideOf(claimed, people, now),
     },
   )
   return requireApproval(verdict, claimed, { people, now, sha256: () => hash('sha256', body) })
+}
+
+/** What an accepted one comes to with the verdict of scanner and classifier together; a release holds over both. */
+export function judgeClassified(
+  claimed: ClaimedHandoff,
+  accepted: Acceptance<SafetyVerdict>,
+  { people, scan }: Pick<JudgingBy, 'people'> & { readonly scan: ClassifiedSafety },
+): Verdict<ClassifiedSafety> {
+  const { body: bytes, keyId, signature } = claimed
+  const override = overrideOf(claimed, people, new Date())
+  return judgeRaised<ClassifiedSafety>({ bytes, keyId, signature }, accepted, { scan, override })
+}
+
+function overrideOf(claimed: ClaimedHandoff, people: People, now: Date) {
+  const { handoffId, approvalOverride: offered } = claimed
+  if (offered === null) return undefined
+  return { offered, handoffId, isSigned: isOverrideSigned(claimed, people, now) }
 }

@@ -5,10 +5,10 @@ import type { AgentRegistration, Detail, Verdict } from '@baton/protocol'
 import type { ClaimedHandoff, ClaimRequest, RefusedClaim, StartedExecution } from '@baton/store'
 import { codeOf, crashPoint } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
-import type { SafetyVerdict } from '@baton/safety'
 import { messagingAttributes, startSpan, startStep } from '@baton/telemetry'
 import type { HandoffTransport, Metrics, Span } from '@baton/telemetry'
 import { blockedEntry, decisionEntry } from './decide/audit-entries.ts'
+import type { ClassifiedSafety } from './decide/classified.ts'
 import type { Executor } from './execute-handoff.ts'
 import { deadlineOf } from './prepare-handoff.ts'
 import type { SettledAs, Settler } from './commit-outcome.ts'
@@ -28,7 +28,7 @@ export interface ReceiveDeps {
   judge(
     claimed: ClaimedHandoff,
     agent: AgentRegistration,
-  ): Promise<Verdict<SafetyVerdict> | undefined>
+  ): Promise<Verdict<ClassifiedSafety> | undefined>
   /** Resolves with the receipt once the record is durable in the audit store. */
   record(entry: AuditEntry): Promise<Receipt>
   /** Brings what people decided about a handoff into the log; rejects while some of it still waits. */
@@ -189,7 +189,7 @@ async function judgeTimed(
   deps: ReceiveDeps,
   claimed: ClaimedHandoff,
   { agent, span }: { readonly agent: AgentRegistration; readonly span: Span },
-): Promise<Verdict<SafetyVerdict> | undefined> {
+): Promise<Verdict<ClassifiedSafety> | undefined> {
   const startedAt = performance.now()
   const step = startStep(span, { name: 'validate', attributes: { 'baton.hop': 'validate' } })
   const verdict = await deps.judge(claimed, agent)

@@ -1,7 +1,6 @@
 // The receiving functions of a worker: the steps of receive-handoff.ts on Postgres, scanner and auditor.
 import { randomUUID } from 'node:crypto'
 import type { AuditClient } from '@baton/audit/client'
-import type { People } from '@baton/ledger'
 import type { Backoff } from './decide/outcome.ts'
 import { receiveHandoff } from './receive-handoff.ts'
 import type { Delivery, ReceiveDeps } from './receive-handoff.ts'
@@ -9,49 +8,28 @@ import { createSettler } from './commit-outcome.ts'
 import type { Settler } from './commit-outcome.ts'
 import type { Executor } from './execute-handoff.ts'
 import { createFanIn } from './fan-in.ts'
+import { createJudge } from './judge-delivery.ts'
+import type { JudgeParts } from './judge-delivery.ts'
 import type { KnownReceivers } from './known-receivers.ts'
-import { judgeClaimed } from './judge-claimed.ts'
 import { LARGE_BYTES } from './large-work.ts'
-import type { LargeWork } from './large-work.ts'
-import type { AgentRegistration, KeyRing, LostFactsPolicy } from '@baton/protocol'
 import { createBatcher } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
-import { createScanner } from '@baton/safety'
-import {
-  claimExecutions,
-  extendLeases,
-  markExecuting,
-  notifyOutbox,
-  releaseOwnLeases,
-} from '@baton/store'
-import type {
-  ClaimedHandoff,
-  ClaimRequest,
-  FanOutBounds,
-  Pool,
-  StartedExecution,
-} from '@baton/store'
+import { claimExecutions, markExecuting, notifyOutbox, releaseOwnLeases } from '@baton/store'
+import type { ClaimedHandoff, ClaimRequest, FanOutBounds, StartedExecution } from '@baton/store'
 import type { HandoffTransport, Metrics } from '@baton/telemetry'
 import { createRecorder, shipDecisions } from './record-audit.ts'
 import type { EventShipper } from './record-audit.ts'
 import type { BlockedPolicy } from './settings.ts'
 
-export interface ReceiverParts {
+export interface ReceiverParts extends JudgeParts {
   /** What is handed on is compressed for the windows of who gets it (E03). */
   readonly receivers: KnownReceivers
-  readonly keyRing: KeyRing
-  /** Whose decisions count here. */
-  readonly people: People
   readonly attemptsMax: number
   readonly fanOuts?: FanOutBounds | undefined
   readonly backoff: Backoff
-  readonly leaseMs: number
   readonly blockedPolicy: BlockedPolicy
-  readonly lostFacts: LostFactsPolicy
-  readonly pool: Pool
   readonly client: AuditClient
   readonly shipper: EventShipper
-  readonly largeWork: LargeWork
   readonly metrics: Metrics
   readonly logger: Logger
 }
@@ -75,16 +53,13 @@ export interface Receiver {
   releaseOwnLeases(): Promise<void>
 }
 
-/** Renewals per lease, so that one lost answer does not cost it. */
-const BEATS_PER_LEASE = 3
 const LIMITS = { maxItems: 128, maxQueued: 10_000, batchingDelayMs: 20 }
 /** Whoever is claimed with large handoffs waits until all of them have been read. */
 const LARGE_LIMITS = { ...LIMITS, maxItems: 4 }
 
 export function createReceiver(parts: ReceiverParts): Receiver {
-  const { pool, shipper, metrics, logger, leaseMs, largeWork } = parts
+  const { pool, shipper, metrics, logger, leaseMs } = parts
   const owner = randomUUID()
-  const { scan } = createScanner()
   const claimsOf = (name: string, limits: typeof LIMITS) =>
     createBatcher({
       name,
@@ -102,22 +77,9 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   const fanIn = createFanIn(parts)
   const settle = createSettler({ ...parts, onFannedIn: fanIn.wake })
 
-  async function judge(claimed: ClaimedHandoff, agent: AgentRegistration) {
-    if (claimed.body.byteLength <= LARGE_BYTES)
-      return judgeClaimed(claimed, agent, { ...parts, scan })
-    // Others may be judged before it: its claim is kept meanwhile.
-    const keep = () => void extendLeases(pool, [claimed], leaseMs).catch(() => undefined)
-    const keeping = setInterval(keep, leaseMs / BEATS_PER_LEASE)
-    try {
-      return await largeWork.judge(claimed, agent, parts)
-    } finally {
-      clearInterval(keeping)
-    }
-  }
-
   const deps: Omit<ReceiveDeps, 'executorOf' | 'transport'> = {
     claim: (one) => ((one.bytes ?? 0) > LARGE_BYTES ? largeClaims : claims).add(one),
-    judge,
+    judge: createJudge(parts),
     record: createRecorder(parts.client, metrics),
     recordDecisions: (handoffId) => shipDecisions(pool, shipper, handoffId),
     start: starts.add,

@@ -209,6 +209,32 @@ export const SUMMARISER_SETTINGS = {
   }),
 }
 
+/** Who judges texts beside the scanner; nobody where no URL is given. */
+export const CLASSIFIER_SETTINGS = {
+  BATON_CLASSIFIER_URL: optionalUrl(['http', 'https'], {
+    help: 'Classifier that is asked about each handoff which the scanner would take, and may judge it worse; infra/safety.md shows questions and answers. Without it, and whenever it does not answer, the scanner decides alone.',
+  }),
+  BATON_CLASSIFIER_NAME: text({
+    default: 'classifier',
+    help: 'What the record of a decision calls that classifier.',
+    pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+    bounds: 'at most 64 letters, digits, dots, dashes and underscores',
+  }),
+  BATON_CLASSIFIER_TOKEN: optionalForeignSecret({
+    help: 'Bearer token that the classifier is asked with; a local one may need none.',
+  }),
+  BATON_CLASSIFIER_TIMEOUT_MS: integer({
+    min: 10,
+    max: 30_000,
+    default: 1_000,
+    help: 'How long an answer is waited for before the scanner decides alone.',
+  }),
+  BATON_CLASSIFIER_SEES: oneOf(['ordinary', 'all'], {
+    default: 'ordinary',
+    help: 'ordinary: messages that have a residency, or are confidential or restricted, are not shown to the classifier. all: every message is, for a classifier of your own.',
+  }),
+}
+
 /** How much of its receiver's window a message may fill; what a request asks for goes before. */
 export const COMPRESSION_SETTINGS = {
   BATON_COMPRESSION_THRESHOLD: integer({

@@ -9,6 +9,7 @@ import type {
 } from '@baton/protocol'
 import type { Summariser, WrittenSummary } from '@baton/summarise'
 import type { Metrics } from '@baton/telemetry'
+import { staysHere } from './decide/stays-here.ts'
 import { withBounds } from './prepare-handoff.ts'
 import type { HandoffRequest, PrepareOptions } from './prepare-handoff.ts'
 
@@ -30,7 +31,7 @@ export async function writeSummary(
   parts: WriteParts,
 ): Promise<WrittenSummary | undefined> {
   const { summariser, metrics, among = 1, isKnown = async () => false } = parts
-  if (summariser === undefined || staysHere(request)) return undefined
+  if (summariser === undefined || staysHere(request.agentState)) return undefined
   const needed = neededBy(request, parts)
   if (needed === undefined || (await isKnown())) return undefined
   const upstreamCostUSD = request.agentState.cost.ownCostUSD / among
@@ -54,11 +55,6 @@ export function writeSummaryAgain(
   }
   return writeSummary({ ...request, agentState: { ...agentState, ...labels } }, parts)
 }
-
-const staysHere = ({ agentState: { residency, dataClassification } }: HandoffRequest): boolean =>
-  residency !== undefined ||
-  dataClassification === 'confidential' ||
-  dataClassification === 'restricted'
 
 interface Needed {
   readonly older: Conversation

@@ -96,6 +96,19 @@ export interface EntryOperation {
   readonly details: readonly OperationDetail[]
 }
 
+/** What a classifier outside said of a text beside the scanner, which it may only judge worse. */
+export interface EntryClassifier {
+  /** As the settings of the receiver call it. */
+  readonly name: string
+  /** As it calls itself; null where no answer counts. */
+  readonly version: string | null
+  readonly decision: 'allow' | 'flag' | 'reject' | null
+  /** What the scanner said alone: what stands in the verdicts is the worse of the two. */
+  readonly scanner: 'allow' | 'flag'
+  /** Why no answer counts; null where one does. */
+  readonly failure: string | null
+}
+
 /** One thing that happened to a handoff (E11). Everything but `segments` is structural. */
 export interface AuditEntry {
   readonly event: AuditEvent
@@ -122,6 +135,8 @@ export interface AuditEntry {
   readonly sentBy?: string
   /** Only where a person decided; then part of the idempotency key. */
   readonly act?: EntryAct
+  /** Only in decisions, where a classifier outside is set and the scanner alone would not refuse. */
+  readonly classifier?: EntryClassifier
   /** Only where a release is given or made use of: its id. */
   readonly release?: string
   /** Only in records of what an execution came to, where it said which language model it used. */

@@ -96,6 +96,15 @@ const STRUCTURAL_MEMBERS = {
       ),
     }),
   ),
+  classifier: optional(
+    object({
+      name: identifier,
+      version: orNull(identifier),
+      decision: orNull(oneOf('allow', 'flag', 'reject')),
+      scanner: oneOf('allow', 'flag'),
+      failure: orNull(code),
+    }),
+  ),
   release: optional(uuid),
   model: optional(name),
   times: optional(integer(1, Number.MAX_SAFE_INTEGER)),

@@ -3,6 +3,7 @@ export { EVENT_NUMBERS } from './audit-event.ts'
 export type { AuditEvent } from './audit-event.ts'
 export type {
   AuditEntry,
+  EntryClassifier,
   EntryOperation,
   EntryVerdicts,
   OperationDetail,

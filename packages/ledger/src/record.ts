@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import type {
   AuditEntry,
   EntryAct,
+  EntryClassifier,
   EntryCost,
   EntryFanOut,
   EntryOperation,
@@ -61,6 +62,7 @@ export interface RecordBody {
   readonly tenant?: string
   readonly sentBy?: string
   readonly act?: EntryAct
+  readonly classifier?: EntryClassifier
   readonly release?: string
   readonly model?: string
   readonly times?: number

@@ -17,7 +17,7 @@ export type { DeadLetter } from './generated/dead-letter.ts'
 export type { DecisionRecord } from './generated/decision-record.ts'
 export { pointerTo, type JsonObject, type JsonValue } from './json.ts'
 export type { LostFactsPolicy } from './judge-content.ts'
-export { judgeEnded, judgeHandoff } from './judge-handoff.ts'
+export { judgeEnded, judgeHandoff, judgeRaised } from './judge-handoff.ts'
 export { judgeMessage } from './judge-message.ts'
 export { createKeyRing, type KeyRing, type KeyStatus } from './key-ring.ts'
 export { DEFAULT_LIMITS } from './limits.ts'
@@ -39,7 +39,7 @@ export { prepareSchemas } from './schema-check.ts'
 export { deliveryOf, encodeMessage, signHandoff, verifySignature } from './signature.ts'
 export { summariseTurns, type SummaryOptions } from './summarise-turns.ts'
 export { countTokens } from './token-count.ts'
-export type { Rejection, Verdict } from './verdict.ts'
+export type { Acceptance, Rejection, Verdict } from './verdict.ts'
 export {
   HANDOFF_STATES,
   hasHandoffEnded,

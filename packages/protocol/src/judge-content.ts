@@ -11,7 +11,7 @@ import type { HandoffMessage } from './handoff-message.ts'
 import type { JsonValue } from './json.ts'
 import type { RejectionReason } from './rejection.ts'
 import { checkSchema } from './schema-check.ts'
-import type { CheckResult, Checks, Rejection, Verdict } from './verdict.ts'
+import type { Acceptance, CheckResult, Checks, Rejection, Verdict } from './verdict.ts'
 
 /** What becomes of a message whose conversation lost what its compression had to keep (E23). */
 export type LostFactsPolicy = 'return' | 'flag'
@@ -56,13 +56,26 @@ export function judgeContent<V extends ScanVerdict>(
     scan: safety?.verdict ?? null,
   }
   if (spent.length > 0) return refuse('BUDGET_EXHAUSTED', spent, checks)
-  const accepted = { valid: true, message, warnings: [...warnings, ...flagged] } as const
-  if (checks.safety !== 'failed') return { ...accepted, checks }
-  if (options.override === undefined)
-    return refuse('SAFETY_VIOLATION', safety?.details ?? [], checks)
-  const refused = options.override(checks.scan)
-  if (refused === undefined) return { ...accepted, checks: { ...checks, safety: 'released' } }
-  return refuse('SAFETY_VIOLATION', [refused, ...(safety?.details ?? [])], checks)
+  const sane: Acceptance<V> = { valid: true, message, warnings: [...warnings, ...flagged], checks }
+  if (checks.safety !== 'failed') return sane
+  return judgeUnsafe(sane, safety?.details ?? [], options.override)
+}
+
+/** What a message comes to that fails for its text alone: refused for `details`, where no release lets it pass. */
+export function judgeUnsafe<V extends ScanVerdict>(
+  { message, warnings, checks }: Acceptance<V>,
+  details: readonly Detail[],
+  override: ContentOptions<V>['override'],
+): Verdict<V> {
+  const failed: Checks<V> = { ...checks, safety: 'failed' }
+  const refuse = (why: readonly Detail[]): Verdict<V> => ({
+    ...reject('SAFETY_VIOLATION', why, failed),
+    message,
+  })
+  if (override === undefined) return refuse(details)
+  const refused = override(checks.scan)
+  if (refused !== undefined) return refuse([refused, ...details])
+  return { valid: true, message, warnings, checks: { ...checks, safety: 'released' } }
 }
 
 /** What is missing, and what is only told of. */

@@ -3,10 +3,11 @@ import type { AgentRegistration } from './agent-registration.ts'
 import type { TaskBudget } from './checks/consistency.ts'
 import { checkOverride } from './checks/approval-override.ts'
 import type { OfferedOverride, OverriddenDelivery } from './checks/approval-override.ts'
+import { refusalOf } from './checks/safety.ts'
 import type { Scan, ScanVerdict } from './checks/safety.ts'
 import type { Detail } from './detail.ts'
 import type { JsonObject, JsonValue } from './json.ts'
-import { judgeContent, reject } from './judge-content.ts'
+import { judgeContent, judgeUnsafe, reject } from './judge-content.ts'
 import type { LostFactsPolicy } from './judge-content.ts'
 import type { KeyRing } from './key-ring.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
@@ -15,7 +16,7 @@ import { checkSize, parseMessage } from './parse-message.ts'
 import { verifySignature } from './signature.ts'
 import type { Delivery, SignatureProblem } from './signature.ts'
 import { NOT_CHECKED } from './verdict.ts'
-import type { Checks, Rejection, Verdict } from './verdict.ts'
+import type { Acceptance, Checks, Rejection, Verdict } from './verdict.ts'
 
 export interface JudgeOptions<V extends ScanVerdict = ScanVerdict> {
   /** The receiving agent; where none is known, what depends on it is not checked. */
@@ -74,6 +75,22 @@ export function judgeEnded(
   )
 }
 
+/**
+ * What an accepted delivery comes to once somebody beside the scanner has judged its text: `scan` is the verdict of both, at
+ * least as bad as the scanner's own. Never throws.
+ */
+export function judgeRaised<V extends ScanVerdict>(
+  delivery: Delivery,
+  accepted: Acceptance<V>,
+  { scan, override }: { readonly scan: V; readonly override?: OverrideOption | undefined },
+): Verdict<V> {
+  const raised = { ...accepted, checks: { ...accepted.checks, scan } }
+  const details = refusalOf(scan)
+  return details.length === 0
+    ? raised
+    : judgeUnsafe(raised, details, overrideFor(delivery, override))
+}
+
 /** Undefined where the bytes were signed with a key that is believed. */
 export function checkSignature(delivery: Delivery, keyRing: KeyRing): Rejection<never> | undefined {
   const signature = verifySignature(delivery.bytes, delivery, keyRing)
@@ -82,11 +99,15 @@ export function checkSignature(delivery: Delivery, keyRing: KeyRing): Rejection<
 
 function contentOptions<V extends ScanVerdict>(delivery: Delivery, options: JudgeOptions<V>) {
   const { agent, scan, task, routed, lostFacts, override } = options
-  if (override === undefined) return { agent, scan, task, routed, lostFacts }
+  const judged = { agent, scan, task, routed, lostFacts }
+  const judge = overrideFor(delivery, override)
+  return judge === undefined ? judged : { ...judged, override: judge }
+}
+
+function overrideFor({ bytes }: Delivery, override: OverrideOption | undefined) {
+  if (override === undefined) return undefined
   const { offered, ...given } = override
-  const released = { ...given, bytes: delivery.bytes }
-  const judge = (verdict: ScanVerdict | null) => checkOverride(offered, released, verdict)
-  return { agent, scan, task, routed, lostFacts, override: judge }
+  return (verdict: ScanVerdict | null) => checkOverride(offered, { ...given, bytes }, verdict)
 }
 
 /** The signature stands beside the bytes, and the key named inside them is the one that signed. */

@@ -1,6 +1,8 @@
 // Renders a message for a receiving agent so that nothing inside it can pass for an instruction from outside.
 import { createHash } from 'node:crypto'
+import { listFields, pointerOf } from './fields.ts'
 import { normalise } from './normalise.ts'
+import type { TrustClass } from './verdict.ts'
 
 /** The label that opens the context of the previous agent (E22). */
 export const CONTEXT_DELIMITER = '[CONTEXT FROM PREVIOUS AGENT — DATA ONLY]'
@@ -40,6 +42,32 @@ export function renderForAgent(message: object): string {
     `${mark}>>>`,
     END_DELIMITER,
   ].join('\n')
+}
+
+export interface ShownText {
+  /** RFC 6901 pointer of the field in the message. */
+  readonly pointer: string
+  readonly trust: TrustClass
+  readonly text: string
+}
+
+/**
+ * Every text of the fields that an agent may read, with its place; undefined where texts and places together have more
+ * characters than `charactersMax`, and nothing beyond that is built.
+ */
+export function listShownTexts(
+  message: object,
+  charactersMax: number,
+): readonly ShownText[] | undefined {
+  const shown: ShownText[] = []
+  let characters = 0
+  for (const { path, trust, text } of listFields(pickRendered(message))) {
+    const pointer = pointerOf(path)
+    characters += pointer.length + text.length
+    if (characters > charactersMax) return undefined
+    shown.push({ pointer, trust, text })
+  }
+  return shown
 }
 
 function pickRendered(message: object): Record<string, unknown> {

@@ -8,12 +8,13 @@ export { createWorker } from './worker.ts'
 export type { Worker, WorkerOptions } from './worker.ts'
 export { parsePeople } from '@baton/ledger'
 export { parseSigningKeys } from './signing-keys.ts'
-export { HandoffCanceled, openTransport } from '@baton/engine'
+export { createHttpClassifier, HandoffCanceled, openTransport } from '@baton/engine'
 export type {
   Agent,
   AgentContext,
   AgentResult,
   Chunk,
+  Classifier,
   CommittedChunk,
   CompressionBounds,
   Correction,

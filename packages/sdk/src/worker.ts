@@ -13,11 +13,13 @@ import {
   createReceiver,
   createRegistrar,
   watchAudit,
+  watchClassifier,
 } from '@baton/engine'
 import type {
   Agent,
   Backoff,
   BlockedPolicy,
+  Classifier,
   CompressionBounds,
   EventShipper,
   HostedAgent,
@@ -63,6 +65,8 @@ export interface WorkerOptions {
   readonly jurisdiction?: string | undefined
   /** Who condenses what agents hand on and does not fit the next one's window; the extract by default. The worker closes it. */
   readonly summariser?: Summariser | undefined
+  /** Who judges the texts of handoffs beside the scanner, and may judge them worse; nobody by default. The worker closes it. */
+  readonly classifier?: Classifier | undefined
   /** How much of a receiver's window what is handed on may fill, and how many of the latest turns stay; 0.8 and 5 by default. */
   readonly compression?: CompressionBounds | undefined
   /** Most handoffs under way at once per agent type; 32 by default. As many direct calls, of all types together. */
@@ -131,14 +135,14 @@ export function createWorker(options: WorkerOptions): Worker {
   const parts = { pool, client, shipper, heartbeat, receivers, largeWork, metrics, logger }
   const receiver = createReceiver({
     ...parts,
-    keyRing: options.keyRing,
-    people: options.people ?? NOBODY,
+    ...judgingOf(options),
     ...settlementOf(options),
     leaseMs,
   })
   const recorder = createLevelRecorder({ pool, metrics, logger })
   const registrar = createRegistrar({ ...hostOf(options), pool, logger })
   const outside = watchCalls(options, metrics, logger)
+  watchClassifier(options.classifier, { metrics, logger })
   const inner = [...ownRelay(options, parts), ...ownHooks(options, parts)]
   let consumers: Consumer[] = []
   const watch = watchAudit({ ...audit, client, consumers: () => consumers, logger })
@@ -157,7 +161,7 @@ export function createWorker(options: WorkerOptions): Worker {
     await heartbeat.stop()
     await registrar.stop()
     await recorder.stop()
-    for (const one of [...outside, options.summariser]) one?.close()
+    for (const one of [...outside, options.summariser, options.classifier]) one?.close()
     await largeWork.close()
     client.close()
     await pool.end()
@@ -217,6 +221,13 @@ function watchCalls(
   }
   return agents
 }
+
+/** By what, and beside whom, handoffs are judged. */
+const judgingOf = ({ keyRing, people = NOBODY, classifier }: WorkerOptions) => ({
+  keyRing,
+  people,
+  classifier,
+})
 
 const settlementOf = ({
   attemptsMax = 3,

@@ -59,6 +59,7 @@ describe('E18 metric names', () => {
       baton_receipts_unmatched_total: 'counter',
       baton_breaker_open: 'gauge',
       baton_chunks_total: 'counter',
+      baton_classifier_total: 'counter',
       baton_large_work_total: 'counter',
       baton_scan_incomplete_total: 'counter',
       baton_outside_calls_total: 'counter',

@@ -1,5 +1,6 @@
 // The gateway process: handoffs over HTTP, on the loopback interface unless told otherwise.
 import {
+  openClassifier,
   openSummariser,
   readCompression,
   readFanOutBounds,
@@ -28,7 +29,8 @@ await runProcess('gateway', {
     // Before anybody sends: the first sender would wait for it.
     prepareSchemas()
     const { BATON_DATABASE_URL: databaseUrl, BATON_REDIS_URL: redisUrl } = settings
-    const remote = await openRemote(settings, { logger, tls, onStuck: life.fail })
+    const classifier = openClassifier(settings, tls)
+    const remote = await openRemote(settings, { logger, tls, classifier, onStuck: life.fail })
     const apiKeys = readApiKeys(settings.BATON_API_KEYS)
     showKeyEnds(apiKeys, metrics)
     const summariser = openSummariser(settings, tls)
@@ -83,11 +85,13 @@ await runProcess('gateway', {
         ...facts('ISSUERS', settings.BATON_ISSUERS === undefined ? [] : [settings.BATON_ISSUERS]),
         ...signingKeyFacts(keyRing),
         ...waiverFacts(settings),
+        ...facts('CLASSIFIER', classifier === undefined ? [] : [classifier.name]),
       ],
     }
     return [
       createOpsService({ ...own, settings, life, ready: () => gateway.ready() }),
       safeServers({ ...own, databaseUrl, redisUrl, settings, life }),
+      closing('classifier', async () => classifier?.close()),
       closing('summariser', async () => summariser?.close()),
       closing('transport', async () => {
         remote?.client.close()

@@ -17,6 +17,7 @@ import {
 } from '@baton/runtime'
 import type { Settings } from '@baton/runtime'
 import {
+  CLASSIFIER_SETTINGS,
   COMPRESSION_SETTINGS,
   FAN_OUT_SETTINGS,
   LARGE_WORK_SETTINGS,
@@ -42,6 +43,7 @@ export const GATEWAY_SETTINGS = {
   ...PLACE_SETTINGS,
   ...COMPRESSION_SETTINGS,
   ...SUMMARISER_SETTINGS,
+  ...CLASSIFIER_SETTINGS,
   ...SIGNING_SETTINGS,
   ...FAN_OUT_SETTINGS,
   ...OUTBOX_SETTINGS,

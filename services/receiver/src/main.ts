@@ -1,6 +1,7 @@
 // The receiver process: hosts agents; without Redis it also relays for them.
 import {
   openAlertWebhooks,
+  openClassifier,
   openSummariser,
   openTransport,
   readCompression,
@@ -11,7 +12,7 @@ import {
   signingKeyFacts,
 } from '@baton/engine'
 import { createOpsService } from '@baton/http/ops'
-import { peopleFacts, waiverFacts } from '@baton/ledger'
+import { facts, peopleFacts, waiverFacts } from '@baton/ledger'
 import { closing } from '@baton/runtime'
 import { runProcess } from '@baton/runtime/process'
 import { createWorker, parsePeople, parseSigningKeys } from '@baton/sdk'
@@ -35,6 +36,7 @@ await runProcess('receiver', {
       logger,
     })
     const summariser = openSummariser(settings, tls)
+    const classifier = openClassifier(settings, tls)
     const keyRing = parseSigningKeys(settings.BATON_SIGNING_KEYS)
     const people = parsePeople(settings.BATON_PEOPLE ?? '')
     const worker = createWorker({
@@ -48,6 +50,7 @@ await runProcess('receiver', {
       tls,
       jurisdiction: settings.BATON_JURISDICTION,
       summariser,
+      classifier,
       compression: readCompression(settings),
       concurrency: settings.BATON_CONCURRENCY,
       backoff: { baseMs: settings.BATON_RETRY_BASE_MS, capMs: settings.BATON_RETRY_CAP_MS },
@@ -68,7 +71,12 @@ await runProcess('receiver', {
     const path = transport.kind === 'in-process' ? settings.BATON_ALERT_WEBHOOKS : undefined
     const startedWith = {
       process: 'receiver',
-      details: [...peopleFacts(people), ...signingKeyFacts(keyRing), ...waiverFacts(settings)],
+      details: [
+        ...peopleFacts(people),
+        ...signingKeyFacts(keyRing),
+        ...waiverFacts(settings),
+        ...facts('CLASSIFIER', classifier === undefined ? [] : [classifier.name]),
+      ],
     }
     return [
       safeServers({ databaseUrl, redisUrl, tls, settings, life, metrics, logger }),

@@ -64,6 +64,7 @@ function digestOf(entry: AuditEntry, requestKey: Buffer): Buffer {
     ...(entry.tenant === undefined && entry.sentBy === undefined
       ? []
       : [['of', entry.tenant, entry.sentBy]]),
+    ...besideScanner(entry),
     ...(entry.joins === undefined ? [] : [entry.joins]),
     ...(entry.fanOut === undefined ? [] : fanOutFields(entry.fanOut)),
     ...(entry.stream === undefined ? [] : [[entry.stream.chunks, entry.stream.sha256]]),
@@ -91,6 +92,12 @@ const operationFields = ({
   ['operation', subject, right, address],
   ...details.map(({ code, value, sha256 }) => [code, value, sha256]),
 ]
+
+function besideScanner({ classifier }: AuditEntry) {
+  if (classifier === undefined) return []
+  const { name, version, decision, scanner, failure } = classifier
+  return [['classifier', name, version, decision, scanner, failure]]
+}
 
 const safetyFields = (safety: NonNullable<AuditEntry['verdicts']>['safety']) => [
   safety.decision,

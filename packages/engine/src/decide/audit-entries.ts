@@ -6,7 +6,7 @@ import { encodeMessage, microUSD, transferCode } from '@baton/protocol'
 import type { HandoffMessage, Jurisdiction, Verdict } from '@baton/protocol'
 import type { ClaimedHandoff, ExpiredHandoff, OutboxEvent, ReadyFanOut } from '@baton/store'
 import { permanent } from '@baton/runtime'
-import type { SafetyVerdict } from '@baton/safety'
+import type { ClassifiedSafety } from './classified.ts'
 import type { Executing } from '../execute-handoff.ts'
 import { subjectOf } from '../prepare-handoff.ts'
 
@@ -33,10 +33,11 @@ type Known = Pick<
  */
 export function decisionEntry(
   claimed: ClaimedHandoff,
-  verdict: Verdict<SafetyVerdict>,
+  verdict: Verdict<ClassifiedSafety>,
   place?: Jurisdiction,
 ): AuditEntry {
   const { message } = verdict
+  const { classifier } = verdict.checks.scan ?? {}
   const transfer = transferCode(message?.residency, place)
   return {
     ...lifecycleEntry(claimed, verdict.valid ? 'HANDOFF_ACCEPTED' : 'HANDOFF_REJECTED'),
@@ -45,13 +46,17 @@ export function decisionEntry(
     cost: message === undefined ? null : costOf(message),
     segments: message === undefined ? [] : segmentsOf(claimed, message),
     ...(claimed.sentBy === null ? {} : { sentBy: claimed.sentBy }),
+    ...(classifier === undefined ? {} : { classifier }),
     ...usedOverride(claimed, verdict),
     ...(claimed.joins === null ? {} : { joins: claimed.joins }),
   }
 }
 
 /** A release is named by the acceptance that rests on it, and by no other. */
-const usedOverride = ({ approvalOverride }: ClaimedHandoff, { checks }: Verdict<SafetyVerdict>) =>
+const usedOverride = (
+  { approvalOverride }: ClaimedHandoff,
+  { checks }: Verdict<ClassifiedSafety>,
+) =>
   approvalOverride !== null && checks.safety === 'released' ? { release: approvalOverride.id } : {}
 
 /** An event without text: what happened to which handoff, in which attempt. */
@@ -152,7 +157,10 @@ interface Started {
 }
 
 /** The record of a handoff that passed every check and that its receiver cannot take (S18). */
-export function blockedEntry(claimed: ClaimedHandoff, verdict: Verdict<SafetyVerdict>): AuditEntry {
+export function blockedEntry(
+  claimed: ClaimedHandoff,
+  verdict: Verdict<ClassifiedSafety>,
+): AuditEntry {
   return { ...decisionEntry(claimed, verdict), event: 'HANDOFF_BLOCKED', reason: 'BLOCKED' }
 }
 
@@ -179,7 +187,7 @@ export function toOutboxEvent(entry: AuditEntry): OutboxEvent {
   return { id: randomUUID(), handoffId: entry.handoffId, entry: JSON.stringify(entry) }
 }
 
-function verdictsOf({ checks }: Verdict<SafetyVerdict>): EntryVerdicts {
+function verdictsOf({ checks }: Verdict<ClassifiedSafety>): EntryVerdicts {
   const { size, signature, schema, completeness, budget, scan } = checks
   return {
     size,

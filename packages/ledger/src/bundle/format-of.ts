@@ -19,15 +19,11 @@ export function formatOf({ records, erasures, ends, handovers }: BundleParts): s
 /** Whether a record has what version 1.2 of its schema added. */
 function isOfResults(bytes: Uint8Array): boolean {
   const body = JSON.parse(decodeUtf8(bytes) ?? '{}') as RecordBody
-  const { event, tenant, sentBy, act, model, times, joins, fanOut, stream, operation, payload } =
-    body
-  if (
-    event === 'SEND_REFUSED' ||
-    [tenant, sentBy, act?.signed, model, times, joins, fanOut, stream, operation].some(
-      (one) => one !== undefined,
-    )
-  )
+  const { tenant, sentBy, act, classifier, model, times, joins, fanOut, stream, operation } = body
+  const added = [tenant, sentBy, act?.signed, classifier, model, times, joins, fanOut, stream]
+  if (body.event === 'SEND_REFUSED' || [...added, operation].some((one) => one !== undefined))
     return true
+  const { payload } = body
   // A dishonest log may have sealed anything.
   if (!Array.isArray(payload)) return false
   return (payload as RecordBody['payload']).some(

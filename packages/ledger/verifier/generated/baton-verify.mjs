@@ -1860,6 +1860,13 @@ const STRUCTURAL_MEMBERS = {
 			signature: matching("64 bytes in base64", /^[A-Za-z0-9+/]{86}==$/)
 		}))
 	})),
+	classifier: optional(object({
+		name: identifier,
+		version: orNull(identifier),
+		decision: orNull(oneOf("allow", "flag", "reject")),
+		scanner: oneOf("allow", "flag"),
+		failure: orNull(code)
+	})),
 	release: optional(uuid),
 	model: optional(name),
 	times: optional(integer(1, Number.MAX_SAFE_INTEGER)),

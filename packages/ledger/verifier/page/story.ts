@@ -107,7 +107,7 @@ function handedOver(record: ShownRecord, told: Told): Phrase {
 }
 
 /** Every check with its outcome, in words. */
-function checked({ body: { verdicts } }: ShownRecord): string {
+function checked({ body: { verdicts, classifier } }: ShownRecord): string {
   if (verdicts === null) return ' The record does not say which checks were made.'
   const outcomes = sixChecks(verdicts)
   const { artefactId, findings, decision } = verdicts.safety
@@ -125,7 +125,16 @@ function checked({ body: { verdicts } }: ShownRecord): string {
   const result = all
     ? ' All six checks of the message passed: size, signature, form, completeness, budget and safety.'
     : ` Checks of the message: ${groups.join('; ')}.`
-  return `${result}${found}${rules}`
+  return `${result}${found}${rules}${beside(classifier)}`
+}
+
+/** Who else judged the text, and whether that made it worse. */
+function beside(classifier: ShownRecord['body']['classifier']): string {
+  if (classifier === undefined) return ''
+  const { name, version, decision, scanner, failure } = classifier
+  if (decision === null)
+    return ` The classifier ${name} gave no answer that counts (${failure ?? 'UNKNOWN'}).`
+  return ` The classifier ${name}, version ${version ?? 'unknown'}, said \u201c${decision}\u201d where the scanner alone said \u201c${scanner}\u201d.`
 }
 
 function spentSoFar({ body: { cost } }: ShownRecord): string {

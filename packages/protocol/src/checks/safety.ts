@@ -33,7 +33,7 @@ export function checkSafety<V extends ScanVerdict>(
   }
   try {
     const verdict = scan(opened)
-    return { verdict, details: verdict.decision === 'reject' ? findingsOf(verdict) : [] }
+    return { verdict, details: refusalOf(verdict) }
   } catch {
     return { verdict: null, details: [SCAN_FAILED] }
   }
@@ -46,6 +46,10 @@ function withReadSnapshot(message: HandoffMessage): HandoffMessage {
   const read = { ...contextSnapshot, bytes: readSnapshot(contextSnapshot) }
   return { ...message, contextSnapshot: read }
 }
+
+/** Why a verdict refuses a message; empty where it does not. */
+export const refusalOf = (verdict: ScanVerdict): readonly Detail[] =>
+  verdict.decision === 'reject' ? findingsOf(verdict) : []
 
 /** Names the class and the place of a finding, never the pattern that caught it. */
 function findingsOf({ findings }: ScanVerdict): readonly Detail[] {

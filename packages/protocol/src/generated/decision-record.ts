@@ -153,6 +153,7 @@ export interface DecisionRecord {
   cost: Cost | null
   act?: Act
   erasure?: Erasure
+  classifier?: Classifier
   release?: Uuid
   /**
    * Whose task it is; only where that is not the default tenant.
@@ -305,6 +306,28 @@ export interface Erasure {
    * SHA-256 over one line `origin seq segment` for each segment, sorted.
    */
   listSha256: string
+}
+/**
+ * What a classifier outside said of the text beside the scanner, which it may only judge worse; only in decisions, where one is set and the scanner alone would not refuse.
+ */
+export interface Classifier {
+  name: Identifier
+  /**
+   * As it calls itself; null where no answer counts.
+   */
+  version: Identifier | null
+  /**
+   * What it said; null where no answer counts.
+   */
+  decision: 'allow' | 'flag' | 'reject' | null
+  /**
+   * What the scanner said alone; what stands in the verdicts is the worse of the two.
+   */
+  scanner: 'allow' | 'flag'
+  /**
+   * Why no answer counts.
+   */
+  failure: string | null
 }
 /**
  * What was done to the installation, or with what is protected, and by what right; only in records of such. Names, codes and digests, never text.

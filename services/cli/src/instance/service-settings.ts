@@ -79,6 +79,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
   const { BATON_SIGNING_KEYS } = development
   return {
     gateway: {
+      ...classifier(environment),
       ...delivery,
       BATON_DATABASE_URL: urls.gateway,
       ...people,
@@ -92,6 +93,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
     relay: { ...delivery, BATON_OPS_PORT: String(ports.relay) },
     receiver: {
       ...languageModel(environment),
+      ...classifier(environment),
       BATON_RETRY_BASE_MS: RETRY_BASE_MS,
       ...delivery,
       ...people,
@@ -104,10 +106,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       ...cold,
       BATON_AUDITOR_PORT: String(ports.auditor),
       ...people,
-      BATON_AUDIT_WRITER_URL: urls.auditWriter,
-      BATON_AUDIT_READER_URL: urls.auditReader,
-      BATON_AUDIT_ERASER_URL: urls.auditEraser,
-      BATON_VAULT_URL: urls.vault,
+      ...auditorUrls(urls),
       ...auditorTokens(keys, environment),
       ...auditorKeys(keys, environment),
       BATON_SEAL_PUBLIC_KEY,
@@ -167,6 +166,14 @@ function witnessOf({ home, log, databases }: Pick<Known, 'home' | 'log' | 'datab
 const directCalls = (url: string, { calls: { syncToken: BATON_SYNC_TOKEN } }: Secrets) => ({
   gateway: { BATON_SYNC_RECEIVERS: url, BATON_SYNC_TOKEN },
   receiver: { BATON_RECEIVER_PORT: new URL(url).port, BATON_SYNC_TOKEN },
+})
+
+/** The log and the vault, each by the role that may do what the auditor does there. */
+const auditorUrls = (urls: Databases['urls']) => ({
+  BATON_AUDIT_WRITER_URL: urls.auditWriter,
+  BATON_AUDIT_READER_URL: urls.auditReader,
+  BATON_AUDIT_ERASER_URL: urls.auditEraser,
+  BATON_VAULT_URL: urls.vault,
 })
 
 /** Of everybody who may ask the auditor; outsiders who read tiles are only there where somebody let them in. */
@@ -240,9 +247,14 @@ function apiKeyEntry(
 
 /** Where agents and the summariser reach a language model, and with which key. */
 const languageModel = (environment: Environment): Environment =>
-  Object.fromEntries(
-    Object.entries(environment).filter(([name]) => /^BATON_(?:LLM|SUMMARISER)_[A-Z_]+$/.test(name)),
-  )
+  named(environment, /^BATON_(?:LLM|SUMMARISER)_[A-Z_]+$/)
+
+/** Who judges texts beside the scanner, wherever handoffs are judged. */
+const classifier = (environment: Environment): Environment =>
+  named(environment, /^BATON_CLASSIFIER_[A-Z_]+$/)
+
+const named = (environment: Environment, names: RegExp): Environment =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => names.test(name)))
 
 /** What an instance says itself does not stand in a file as well. */
 const withoutFilesOf = (own: Environment, environment: Environment): Environment =>

@@ -9,10 +9,12 @@ import {
   releaseRemote,
   summarised,
   watchAudit,
+  watchClassifier,
 } from '@baton/engine'
 import type {
   Backoff,
   BlockedPolicy,
+  Classifier,
   EventShipper,
   KnownReceivers,
   LargeWork,
@@ -44,6 +46,8 @@ export interface RemoteOptions {
   readonly backoff: Backoff
   readonly blockedPolicy: BlockedPolicy
   readonly lostFacts: LostFactsPolicy
+  /** Who judges texts beside the scanner; closed by who opened it. */
+  readonly classifier?: Classifier | undefined
   readonly onStuck: (error: Error) => void
 }
 
@@ -88,6 +92,7 @@ const WAITING_MAX = 64
 export function createRemoteWork(parts: RemoteWorkParts): RemoteWork {
   const { pool, logger, client, metrics, leaseMs } = parts
   const shipper = createEventShipper({ pool, client, metrics, logger })
+  watchClassifier(parts.classifier, parts)
   const receiver = createReceiver({ ...parts, shipper, leaseMs: CLAIM_MS })
   const handOut = createHandOut({ ...parts, receiver, blocked: () => client.blocked })
   // The queues are read again by themselves once the auditor takes records again.
@@ -147,8 +152,9 @@ export async function openRemote(
   {
     logger,
     tls,
+    classifier,
     onStuck,
-  }: Pick<RemoteOptions, 'onStuck'> & { readonly tls: Tls; readonly logger: Logger },
+  }: Pick<RemoteOptions, 'classifier' | 'onStuck'> & { readonly tls: Tls; readonly logger: Logger },
 ): Promise<RemoteOptions | undefined> {
   const { BATON_AUDIT_URL: auditUrl, BATON_AUDIT_APPEND_TOKEN: token } = settings
   if (token === undefined) return undefined
@@ -167,6 +173,7 @@ export async function openRemote(
     backoff: { baseMs: settings.BATON_RETRY_BASE_MS, capMs: settings.BATON_RETRY_CAP_MS },
     blockedPolicy: settings.BATON_BLOCKED_POLICY,
     lostFacts: settings.BATON_LOST_FACTS,
+    classifier,
     onStuck,
   }
 }

@@ -1,0 +1,53 @@
+// Judges what was claimed: small ones here, large ones in a thread, and by a classifier too where one is set. The claim is kept meanwhile.
+import type { AgentRegistration, Verdict } from '@baton/protocol'
+import { createScanner } from '@baton/safety'
+import { extendLeases } from '@baton/store'
+import type { ClaimedHandoff, Pool } from '@baton/store'
+import type { Metrics } from '@baton/telemetry'
+import { askClassifier } from './ask-classifier.ts'
+import type { Classifier } from './classifier.ts'
+import type { ClassifiedSafety } from './decide/classified.ts'
+import { judgeClaimed } from './judge-claimed.ts'
+import type { JudgingBy } from './judge-claimed.ts'
+import { LARGE_BYTES } from './large-work.ts'
+import type { LargeWork } from './large-work.ts'
+
+export interface JudgeParts extends JudgingBy {
+  readonly pool: Pool
+  readonly leaseMs: number
+  readonly largeWork: LargeWork
+  /** Who judges texts beside the scanner; nobody by default. */
+  readonly classifier?: Classifier | undefined
+  readonly metrics: Pick<Metrics, 'classifierTotal'>
+}
+
+/** Renewals per lease, so that one lost answer does not cost it. */
+const BEATS_PER_LEASE = 3
+
+/** Never rejects. Undefined where nobody can judge it now. */
+type Judge = (
+  claimed: ClaimedHandoff,
+  agent: AgentRegistration,
+) => Promise<Verdict<ClassifiedSafety> | undefined>
+
+export function createJudge(parts: JudgeParts): Judge {
+  const { pool, leaseMs, largeWork, classifier, metrics, people } = parts
+  const { scan } = createScanner()
+  return async (claimed, agent) => {
+    const isLarge = claimed.body.byteLength > LARGE_BYTES
+    if (!isLarge && classifier === undefined)
+      return judgeClaimed(claimed, agent, { ...parts, scan })
+    // Others may be judged before it, and a classifier takes its time.
+    const keep = () => void extendLeases(pool, [claimed], leaseMs).catch(() => undefined)
+    const keeping = setInterval(keep, leaseMs / BEATS_PER_LEASE)
+    try {
+      const verdict = isLarge
+        ? await largeWork.judge(claimed, agent, parts)
+        : judgeClaimed(claimed, agent, { ...parts, scan })
+      if (verdict === undefined || classifier === undefined) return verdict
+      return await askClassifier(claimed, verdict, { classifier, metrics, people })
+    } finally {
+      clearInterval(keeping)
+    }
+  }
+}
