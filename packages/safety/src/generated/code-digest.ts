@@ -1,2 +1,2 @@
 // Generated from the scanner's code by generate-code-digest.ts; do not edit.
-export const CODE_DIGEST = '7dc20b76d6b7ccc991adce245b276f14c46639ce2867cf35500fcb7fc7d4a817'
+export const CODE_DIGEST = '85d914d4181eff3a8919af490e7ef65f33d1fa37392b25b079cc8f665440c136'

@@ -209,7 +209,7 @@ export const SPOOF: RuleGroup = {
     ...list(
       'attention|hey ai|hey, ai|hey assistant|hey chatgpt|hey llm|dear ai|dear llm|dear assistant|dear chat',
     ),
-    ...combine('-|=|#|*|[|<|- |= |# |* |[ |< ', 'end|begin|start'),
+    ...combine('--|=|#|*|[|<|- |= |# |* |[ |< ', 'end|begin|start'),
     ...list('== end|==end|task complete'),
     ...combine(
       ':|: |the |original |previous |current ',
