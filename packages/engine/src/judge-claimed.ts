@@ -11,6 +11,8 @@ import type {
 } from '@baton/protocol'
 import type { SafetyVerdict, Scanner } from '@baton/safety'
 import type { ClaimedHandoff } from '@baton/store'
+import { exempting } from './decide/exemptions.ts'
+import type { HeldExemption } from './decide/exemptions.ts'
 import type { ClassifiedSafety } from './decide/classified.ts'
 import { isOverrideSigned, requireApproval } from './decide/signed-decisions.ts'
 
@@ -20,23 +22,26 @@ export interface JudgingBy {
   /** Whose decisions count. */
   readonly people: People
   readonly lostFacts: LostFactsPolicy
+  /** What people exempted this handoff from; nothing by default. */
+  readonly held?: readonly HeldExemption[] | undefined
 }
 
 /** Never throws, whatever the bytes. */
 export function judgeClaimed(
   claimed: ClaimedHandoff,
   agent: AgentRegistration,
-  { keyRing, people, lostFacts, scan }: JudgingBy & Pick<Scanner, 'scan'>,
+  { keyRing, people, lostFacts, held = [], scan }: JudgingBy & Pick<Scanner, 'scan'>,
 ): Verdict<SafetyVerdict> {
   const { body, keyId, signature, budgetMicroUSD } = claimed
   const now = new Date()
+  const exemptionOf = exempting(held)
   const verdict = judgeHandoff(
     { bytes: body, keyId, signature },
     {
       agent,
       routed: claimed.routedTo !== null,
       keyRing,
-      scan,
+      scan: (message) => scan(message, exemptionOf),
       lostFacts,
       task: {
         budgetMicroUSD,

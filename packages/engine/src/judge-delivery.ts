@@ -1,23 +1,28 @@
-// Judges what was claimed: small ones here, large ones in a thread, and by a classifier too where one is set. The claim is kept meanwhile.
+// Judges what was claimed: small ones here, large ones in a thread, past what people exempted, and by a classifier too where one is set. The claim is
+// kept meanwhile.
 import type { AgentRegistration, Verdict } from '@baton/protocol'
 import { createScanner } from '@baton/safety'
-import { extendLeases } from '@baton/store'
+import { extendLeases, readClock } from '@baton/store'
 import type { ClaimedHandoff, Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { askClassifier } from './ask-classifier.ts'
 import type { Classifier } from './classifier.ts'
 import type { ClassifiedSafety } from './decide/classified.ts'
+import { exemptionsOfPair, heldExemptions } from './decide/exemptions.ts'
+import type { Exemption } from './decide/exemptions.ts'
 import { judgeClaimed } from './judge-claimed.ts'
 import type { JudgingBy } from './judge-claimed.ts'
 import { LARGE_BYTES } from './large-work.ts'
 import type { LargeWork } from './large-work.ts'
 
-export interface JudgeParts extends JudgingBy {
+export interface JudgeParts extends Omit<JudgingBy, 'held'> {
   readonly pool: Pool
   readonly leaseMs: number
   readonly largeWork: LargeWork
   /** Who judges texts beside the scanner; nobody by default. */
   readonly classifier?: Classifier | undefined
+  /** What people took out of the scanner's decisions; nothing by default. */
+  readonly exemptions?: readonly Exemption[] | undefined
   readonly metrics: Pick<Metrics, 'classifierTotal'>
 }
 
@@ -31,19 +36,31 @@ type Judge = (
 ) => Promise<Verdict<ClassifiedSafety> | undefined>
 
 export function createJudge(parts: JudgeParts): Judge {
-  const { pool, leaseMs, largeWork, classifier, metrics, people } = parts
+  const { pool, leaseMs, largeWork, classifier, exemptions = [], metrics, people } = parts
   const { scan } = createScanner()
+
+  /** By the database's clock, which nobody is asked for where no exemption is for such a handoff. */
+  async function held(asked: readonly Exemption[], claimed: ClaimedHandoff) {
+    if (asked.length === 0) return []
+    const now = await readClock(pool).catch(() => undefined)
+    return now && heldExemptions(asked, claimed, { people, now })
+  }
+
   return async (claimed, agent) => {
+    const asked = exemptionsOfPair(exemptions, claimed, agent.type)
     const isLarge = claimed.body.byteLength > LARGE_BYTES
-    if (!isLarge && classifier === undefined)
+    if (!isLarge && classifier === undefined && asked.length === 0)
       return judgeClaimed(claimed, agent, { ...parts, scan })
     // Others may be judged before it, and a classifier takes its time.
     const keep = () => void extendLeases(pool, [claimed], leaseMs).catch(() => undefined)
     const keeping = setInterval(keep, leaseMs / BEATS_PER_LEASE)
     try {
+      const holding = await held(asked, claimed)
+      if (holding === undefined) return undefined
+      const by = { ...parts, held: holding }
       const verdict = isLarge
-        ? await largeWork.judge(claimed, agent, parts)
-        : judgeClaimed(claimed, agent, { ...parts, scan })
+        ? await largeWork.judge(claimed, agent, by)
+        : judgeClaimed(claimed, agent, { ...by, scan })
       if (verdict === undefined || classifier === undefined) return verdict
       return await askClassifier(claimed, verdict, { classifier, metrics, people })
     } finally {

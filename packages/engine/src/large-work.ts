@@ -71,8 +71,8 @@ export function createLargeWork({ metrics, logger, ...bounds }: LargeWorkParts):
   return {
     async judge(claimed, agent, by) {
       const { handoffId, taskId, body: bytes, keyId, signature } = claimed
-      const { keyRing, people, lostFacts } = by
-      const known = { keyRing, people, lostFacts }
+      const { keyRing, people, lostFacts, held } = by
+      const known = { keyRing, people, lostFacts, held }
       const task = { work: 'judge', claimed, agent: registrationOf(agent), by: known } as const
       const outcome = await run(claimed.tenant, task, { handoffId, taskId })
       if (outcome.kind === 'refused') return undefined

@@ -235,6 +235,13 @@ export const CLASSIFIER_SETTINGS = {
   }),
 }
 
+/** What people took out of the scanner's decisions. */
+export const EXEMPTION_SETTINGS = {
+  BATON_EXEMPTIONS: optionalText({
+    help: 'JSON file of exemptions from rules of the scanner, signed by reviewers of BATON_PEOPLE, the same for receivers and gateways; read at the start. infra/safety.md shows one.',
+  }),
+}
+
 /** How much of its receiver's window a message may fill; what a request asks for goes before. */
 export const COMPRESSION_SETTINGS = {
   BATON_COMPRESSION_THRESHOLD: integer({

@@ -137,6 +137,8 @@ export interface AuditEntry {
   readonly act?: EntryAct
   /** Only in decisions, where a classifier outside is set and the scanner alone would not refuse. */
   readonly classifier?: EntryClassifier
+  /** Only in decisions that would have counted more findings without them: the exemptions, by their names. */
+  readonly exemptions?: readonly string[]
   /** Only where a release is given or made use of: its id. */
   readonly release?: string
   /** Only in records of what an execution came to, where it said which language model it used. */

@@ -27,6 +27,7 @@ export type CheckedEntry =
 const SEGMENTS_MAX = 256
 const SUBJECTS_MAX = 256
 const JOINS_MAX = 256
+const EXEMPTIONS_MAX = 32
 /** How many facts one operation may state. */
 const OPERATION_DETAILS_MAX = 64
 /** The longest text of a segment, in UTF-16 units. */
@@ -105,6 +106,7 @@ const STRUCTURAL_MEMBERS = {
       failure: orNull(code),
     }),
   ),
+  exemptions: optional(list(uuid, EXEMPTIONS_MAX)),
   release: optional(uuid),
   model: optional(name),
   times: optional(integer(1, Number.MAX_SAFE_INTEGER)),

@@ -24,6 +24,8 @@ export {
   taskOfSettings,
 } from './operation.ts'
 export type { Operation, OperationEvent } from './operation.ts'
+export { exemptionFault, exemptionId, readExemptionSignature, signExemption } from './exemption.ts'
+export type { ExemptionSignature, ExemptionTerms } from './exemption.ts'
 export { peopleFacts, waiverFacts } from './settings-facts.ts'
 export { HANDOFF_KEY, namedBy, readKeyRotation, rotationFacts } from './key-rotation.ts'
 export type { KeyRotation, RotatedKey } from './key-rotation.ts'

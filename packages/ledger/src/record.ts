@@ -63,6 +63,7 @@ export interface RecordBody {
   readonly sentBy?: string
   readonly act?: EntryAct
   readonly classifier?: EntryClassifier
+  readonly exemptions?: readonly string[]
   readonly release?: string
   readonly model?: string
   readonly times?: number

@@ -16,7 +16,7 @@ import { RULE_GROUPS } from './rules/index.ts'
 import type { Rule } from './rules/rule.ts'
 import { lastUpTo } from './span-map.ts'
 import type { Span } from './span-map.ts'
-import type { Finding, SafetyVerdict, Scanner } from './verdict.ts'
+import type { ExemptionOf, Finding, SafetyVerdict, Scanner } from './verdict.ts'
 import { readText } from './views.ts'
 import type { ViewHit } from './views.ts'
 import { HIDDEN_WORK, WORK_OF } from './work.ts'
@@ -36,7 +36,10 @@ export interface ScannerOptions {
  */
 export function createScanner({ model }: ScannerOptions = { model: EMBEDDED_MODEL }): Scanner {
   const rulesetVersion = computeRulesetVersion(model)
-  return { rulesetVersion, scan: (message) => scanMessage(message, { model, rulesetVersion }) }
+  return {
+    rulesetVersion,
+    scan: (message, exemptionOf) => scanMessage(message, { model, rulesetVersion, exemptionOf }),
+  }
 }
 
 /** Compiles all rules, for a process that scans what arrives: none of its scans waits for it. */
@@ -73,17 +76,25 @@ const digestOf = (weights: Int8Array): string => createHash('sha256').update(wei
 
 interface Judging extends ScannerOptions {
   readonly rulesetVersion: string
+  readonly exemptionOf: ExemptionOf | undefined
 }
 
-function scanMessage(message: object, { model, rulesetVersion }: Judging): SafetyVerdict {
+function scanMessage(
+  message: object,
+  { model, rulesetVersion, exemptionOf }: Judging,
+): SafetyVerdict {
   const matcher = ruleMatcher()
   const startedAt = performance.now()
   const text = joinFields(listFields(message))
   const reading = readText(text.text, { matcher, model })
-  const placed = reading.hits.map((hit) => place(hit, text)).filter((hit) => counts(hit))
+  const found = reading.hits.map((hit) => place(hit, text)).filter((hit) => counts(hit))
+  const placed = exemptionOf === undefined ? found : found.map((hit) => exempt(hit, exemptionOf))
   const unread = reading.incomplete ? [SCAN_INCOMPLETE] : []
+  const deciding = placed.filter(({ exemption }) => exemption === undefined)
+  const used = placed.flatMap(({ exemption }) => exemption ?? [])
   return {
-    ...decide([...unread.map(evidenceOfWhole), ...placed.map((hit) => evidenceOf(hit))]),
+    ...decide([...unread.map(evidenceOfWhole), ...deciding.map((hit) => evidenceOf(hit))]),
+    ...(used.length === 0 ? {} : { exempted: [...new Set(used)].toSorted() }),
     findings: [
       ...unread.map(findingOfWhole),
       ...placed.slice(0, FINDINGS_MAX - unread.length).map((hit) => findingOf(hit, text)),
@@ -120,6 +131,17 @@ const findingOfWhole = ({ id, category, weight }: Rule): Finding => ({
 interface PlacedHit {
   readonly hit: ViewHit
   readonly at: FieldSpan
+  readonly exemption?: string
+}
+
+/** What reaches beyond its field stands in no place that anybody exempted. */
+function exempt(placed: PlacedHit, exemptionOf: ExemptionOf): PlacedHit {
+  const { hit, at } = placed
+  const isWhole = at.span[1] - at.span[0] === hit.span[1] - hit.span[0]
+  if (!isWhole || hit.reasons !== undefined) return placed
+  const { id: ruleId, effect } = hit.rule
+  const exemption = exemptionOf({ ruleId, effect, jsonPointer: pointerOf(at.field.path) })
+  return exemption === undefined ? placed : { ...placed, exemption }
 }
 
 function place(hit: ViewHit, text: MessageText): PlacedHit {
@@ -152,7 +174,7 @@ function evidenceOf({ hit, at }: PlacedHit): Evidence {
   return { ruleId: id, effect, weight, trust: at.field.trust, at: hit.span[0], quoted: hit.quoted }
 }
 
-function findingOf({ hit, at }: PlacedHit, text: MessageText): Finding {
+function findingOf({ hit, at, exemption }: PlacedHit, text: MessageText): Finding {
   const { field, span, crossed } = at
   const reasons = hit.reasons?.map((reason) => fieldAt(text, reason))
   return {
@@ -166,6 +188,7 @@ function findingOf({ hit, at }: PlacedHit, text: MessageText): Finding {
       .update(field.text.slice(...span))
       .digest('hex'),
     trust: field.trust,
+    ...(exemption === undefined ? {} : { exemption }),
     ...(reasons === undefined
       ? {}
       : { reasons: reasons.filter((one) => one.field === field).map((one) => one.span) }),

@@ -1,4 +1,5 @@
 // The words in which the scanner answers: what was decided, what was found, where, and by which ruleset.
+import type { RuleEffect } from './rules/rule.ts'
 
 /** How far the text of a field may steer the receiving agent: orders it, talks to it, or is only material for it. */
 export type TrustClass = 'instruction' | 'dialogue' | 'data'
@@ -26,7 +27,14 @@ export interface Finding {
    * stand in another field are left out.
    */
   readonly reasons?: readonly (readonly [start: number, end: number])[]
+  /** The exemption that takes it out of the decision; only where one does. */
+  readonly exemption?: string
 }
+
+/** Names the exemption that takes a finding out of the decision; undefined where none does. */
+export type ExemptionOf = (
+  found: Pick<Finding, 'ruleId' | 'jsonPointer'> & { readonly effect: RuleEffect },
+) => string | undefined
 
 /** The outcome of one scan (E07). Identical text and ruleset give an identical verdict, apart from `elapsedUs`. */
 export interface SafetyVerdict {
@@ -34,6 +42,8 @@ export interface SafetyVerdict {
   /** 0 to 1: the weight of the strongest group of findings that stand close together. */
   readonly score: number
   readonly findings: readonly Finding[]
+  /** The exemptions that took findings out of the decision, each once; only where some did. */
+  readonly exempted?: readonly string[]
   readonly rulesetVersion: string
   /** More was hidden in the message than is read of one: the finding SCAN_INCOMPLETE, which rejects. */
   readonly incomplete: boolean
@@ -50,6 +60,10 @@ export interface SafetyVerdict {
 export interface Scanner {
   /** SHA-256 (hex) over code, rules, model, normaliser version and Unicode version: equal ids decide equally. */
   readonly rulesetVersion: string
-  /** Judges every text field of a message; never throws, never changes the message. */
-  scan(message: object): SafetyVerdict
+  /**
+   * Judges every text field of a message; never throws, never changes the message. An exemption is asked for about each finding of a
+   * rule that stands wholly in one field: never about what was not read, nor about the model, which names one window of a message
+   * and so says nothing of the others.
+   */
+  scan(message: object, exemptionOf?: ExemptionOf): SafetyVerdict
 }

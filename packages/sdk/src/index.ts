@@ -8,7 +8,7 @@ export { createWorker } from './worker.ts'
 export type { Worker, WorkerOptions } from './worker.ts'
 export { parsePeople } from '@baton/ledger'
 export { parseSigningKeys } from './signing-keys.ts'
-export { createHttpClassifier, HandoffCanceled, openTransport } from '@baton/engine'
+export { createHttpClassifier, HandoffCanceled, openExemptions, openTransport } from '@baton/engine'
 export type {
   Agent,
   AgentContext,
@@ -18,6 +18,7 @@ export type {
   CommittedChunk,
   CompressionBounds,
   Correction,
+  Exemption,
   HostedAgent,
   JoinHandoff,
   NextHandoff,

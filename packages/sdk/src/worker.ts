@@ -22,6 +22,7 @@ import type {
   Classifier,
   CompressionBounds,
   EventShipper,
+  Exemption,
   HostedAgent,
   KnownReceivers,
   LargeWorkBounds,
@@ -67,6 +68,8 @@ export interface WorkerOptions {
   readonly summariser?: Summariser | undefined
   /** Who judges the texts of handoffs beside the scanner, and may judge them worse; nobody by default. The worker closes it. */
   readonly classifier?: Classifier | undefined
+  /** What people took out of the scanner's decisions, of `openExemptions`; nothing by default. */
+  readonly exemptions?: readonly Exemption[] | undefined
   /** How much of a receiver's window what is handed on may fill, and how many of the latest turns stay; 0.8 and 5 by default. */
   readonly compression?: CompressionBounds | undefined
   /** Most handoffs under way at once per agent type; 32 by default. As many direct calls, of all types together. */
@@ -223,10 +226,11 @@ function watchCalls(
 }
 
 /** By what, and beside whom, handoffs are judged. */
-const judgingOf = ({ keyRing, people = NOBODY, classifier }: WorkerOptions) => ({
+const judgingOf = ({ keyRing, people = NOBODY, classifier, exemptions }: WorkerOptions) => ({
   keyRing,
   people,
   classifier,
+  exemptions,
 })
 
 const settlementOf = ({

@@ -22,6 +22,14 @@ export async function readServerFacts(db: Database): Promise<ServerFacts> {
   }
 }
 
+/** What time it is by the clock of the database, which all processes share. */
+export async function readClock(db: Database): Promise<Date> {
+  const rows = await run<{ now: Date }>(db, 'read_clock', 'select clock_timestamp() as now')
+  const [row] = rows
+  if (row === undefined) throw new TypeError('a select without a table answers one row')
+  return row.now
+}
+
 /**
  * Throws BATON_POSTGRES_UNSAFE (permanent) where the server may lose what it acknowledged, unless
  * `allowUnsafe`. Answers the settings that are off.

@@ -40,6 +40,17 @@ export function addSafety(program: Command, run: Run): void {
       ),
     )
   safety
+    .command('sign')
+    .description(
+      'sign the exemptions of a file that you have not signed, and print the file with your signatures',
+    )
+    .argument('<file>', 'the file of BATON_EXEMPTIONS; infra/safety.md shows one')
+    .action(
+      run(async (context, file: string) =>
+        (await import('./commands/safety-sign.ts')).safetySign(context, file),
+      ),
+    )
+  safety
     .command('released')
     .description(
       'what the scanner stopped and reviewers released as it was, a line for each finding (JSON lines with --json)',

@@ -1,6 +1,8 @@
 // The gateway process: handoffs over HTTP, on the loopback interface unless told otherwise.
 import {
+  exemptionFacts,
   openClassifier,
+  openExemptions,
   openSummariser,
   readCompression,
   readFanOutBounds,
@@ -30,12 +32,14 @@ await runProcess('gateway', {
     prepareSchemas()
     const { BATON_DATABASE_URL: databaseUrl, BATON_REDIS_URL: redisUrl } = settings
     const classifier = openClassifier(settings, tls)
-    const remote = await openRemote(settings, { logger, tls, classifier, onStuck: life.fail })
+    const people = parsePeople(settings.BATON_PEOPLE ?? '')
+    const exemptions = openExemptions(settings.BATON_EXEMPTIONS, people)
+    const judging = { classifier, exemptions }
+    const remote = await openRemote(settings, { logger, tls, ...judging, onStuck: life.fail })
     const apiKeys = readApiKeys(settings.BATON_API_KEYS)
     showKeyEnds(apiKeys, metrics)
     const summariser = openSummariser(settings, tls)
     const keyRing = parseSigningKeys(settings.BATON_SIGNING_KEYS)
-    const people = parsePeople(settings.BATON_PEOPLE ?? '')
     const issuers = readIssuers(settings.BATON_ISSUERS)
     const gateway = createGateway({
       host: settings.BATON_GATEWAY_HOST,
@@ -85,6 +89,7 @@ await runProcess('gateway', {
         ...facts('ISSUERS', settings.BATON_ISSUERS === undefined ? [] : [settings.BATON_ISSUERS]),
         ...signingKeyFacts(keyRing),
         ...waiverFacts(settings),
+        ...exemptionFacts(exemptions),
         ...facts('CLASSIFIER', classifier === undefined ? [] : [classifier.name]),
       ],
     }

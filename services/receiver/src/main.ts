@@ -1,7 +1,9 @@
 // The receiver process: hosts agents; without Redis it also relays for them.
 import {
+  exemptionFacts,
   openAlertWebhooks,
   openClassifier,
+  openExemptions,
   openSummariser,
   openTransport,
   readCompression,
@@ -39,6 +41,7 @@ await runProcess('receiver', {
     const classifier = openClassifier(settings, tls)
     const keyRing = parseSigningKeys(settings.BATON_SIGNING_KEYS)
     const people = parsePeople(settings.BATON_PEOPLE ?? '')
+    const exemptions = openExemptions(settings.BATON_EXEMPTIONS, people)
     const worker = createWorker({
       agents,
       databaseUrl,
@@ -51,6 +54,7 @@ await runProcess('receiver', {
       jurisdiction: settings.BATON_JURISDICTION,
       summariser,
       classifier,
+      exemptions,
       compression: readCompression(settings),
       concurrency: settings.BATON_CONCURRENCY,
       backoff: { baseMs: settings.BATON_RETRY_BASE_MS, capMs: settings.BATON_RETRY_CAP_MS },
@@ -75,6 +79,7 @@ await runProcess('receiver', {
         ...peopleFacts(people),
         ...signingKeyFacts(keyRing),
         ...waiverFacts(settings),
+        ...exemptionFacts(exemptions),
         ...facts('CLASSIFIER', classifier === undefined ? [] : [classifier.name]),
       ],
     }

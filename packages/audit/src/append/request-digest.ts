@@ -93,10 +93,11 @@ const operationFields = ({
   ...details.map(({ code, value, sha256 }) => [code, value, sha256]),
 ]
 
-function besideScanner({ classifier }: AuditEntry) {
-  if (classifier === undefined) return []
+function besideScanner({ classifier, exemptions }: AuditEntry) {
+  const exempted = exemptions === undefined ? [] : [['exemptions', ...exemptions]]
+  if (classifier === undefined) return exempted
   const { name, version, decision, scanner, failure } = classifier
-  return [['classifier', name, version, decision, scanner, failure]]
+  return [['classifier', name, version, decision, scanner, failure], ...exempted]
 }
 
 const safetyFields = (safety: NonNullable<AuditEntry['verdicts']>['safety']) => [

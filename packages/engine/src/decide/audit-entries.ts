@@ -37,7 +37,7 @@ export function decisionEntry(
   place?: Jurisdiction,
 ): AuditEntry {
   const { message } = verdict
-  const { classifier } = verdict.checks.scan ?? {}
+  const { classifier, exempted } = verdict.checks.scan ?? {}
   const transfer = transferCode(message?.residency, place)
   return {
     ...lifecycleEntry(claimed, verdict.valid ? 'HANDOFF_ACCEPTED' : 'HANDOFF_REJECTED'),
@@ -47,6 +47,7 @@ export function decisionEntry(
     segments: message === undefined ? [] : segmentsOf(claimed, message),
     ...(claimed.sentBy === null ? {} : { sentBy: claimed.sentBy }),
     ...(classifier === undefined ? {} : { classifier }),
+    ...(exempted === undefined ? {} : { exemptions: exempted }),
     ...usedOverride(claimed, verdict),
     ...(claimed.joins === null ? {} : { joins: claimed.joins }),
   }

@@ -19,10 +19,11 @@ export function formatOf({ records, erasures, ends, handovers }: BundleParts): s
 /** Whether a record has what version 1.2 of its schema added. */
 function isOfResults(bytes: Uint8Array): boolean {
   const body = JSON.parse(decodeUtf8(bytes) ?? '{}') as RecordBody
-  const { tenant, sentBy, act, classifier, model, times, joins, fanOut, stream, operation } = body
-  const added = [tenant, sentBy, act?.signed, classifier, model, times, joins, fanOut, stream]
-  if (body.event === 'SEND_REFUSED' || [...added, operation].some((one) => one !== undefined))
-    return true
+  const { tenant, sentBy, act, classifier, exemptions, model, times, joins } = body
+  const { fanOut, stream, operation } = body
+  const ofDecisions = [tenant, sentBy, act?.signed, classifier, exemptions, joins]
+  const added = [...ofDecisions, model, times, fanOut, stream, operation]
+  if (body.event === 'SEND_REFUSED' || added.some((one) => one !== undefined)) return true
   const { payload } = body
   // A dishonest log may have sealed anything.
   if (!Array.isArray(payload)) return false

@@ -1803,6 +1803,7 @@ const isAuditEvent = (value) => typeof value === "string" && Object.hasOwn(EVENT
 const SEGMENTS_MAX = 256;
 const SUBJECTS_MAX = 256;
 const JOINS_MAX = 256;
+const EXEMPTIONS_MAX = 32;
 const OPERATION_DETAILS_MAX = 64;
 const SEGMENT_CHARACTERS_MAX = 4194304;
 const outcome = oneOf("passed", "failed", "skipped");
@@ -1867,6 +1868,7 @@ const STRUCTURAL_MEMBERS = {
 		scanner: oneOf("allow", "flag"),
 		failure: orNull(code)
 	})),
+	exemptions: optional(list(uuid, EXEMPTIONS_MAX)),
 	release: optional(uuid),
 	model: optional(name),
 	times: optional(integer(1, Number.MAX_SAFE_INTEGER)),

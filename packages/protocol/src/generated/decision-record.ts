@@ -154,6 +154,10 @@ export interface DecisionRecord {
   act?: Act
   erasure?: Erasure
   classifier?: Classifier
+  /**
+   * The exemptions that took findings of the scanner out of this decision, each a version 8 made from its terms; only where some did.
+   */
+  exemptions?: string[]
   release?: Uuid
   /**
    * Whose task it is; only where that is not the default tenant.

@@ -1,2 +1,2 @@
 // Generated from the scanner's code by generate-code-digest.ts; do not edit.
-export const CODE_DIGEST = '85d914d4181eff3a8919af490e7ef65f33d1fa37392b25b079cc8f665440c136'
+export const CODE_DIGEST = '05662ebfa7b97efa77f8c0fb010031c6c65cfbffa9f51bf9a8eb2f92cccfdc2e'

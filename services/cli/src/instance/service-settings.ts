@@ -79,7 +79,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
   const { BATON_SIGNING_KEYS } = development
   return {
     gateway: {
-      ...classifier(environment),
+      ...judging(environment),
       ...delivery,
       BATON_DATABASE_URL: urls.gateway,
       ...people,
@@ -93,7 +93,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
     relay: { ...delivery, BATON_OPS_PORT: String(ports.relay) },
     receiver: {
       ...languageModel(environment),
-      ...classifier(environment),
+      ...judging(environment),
       BATON_RETRY_BASE_MS: RETRY_BASE_MS,
       ...delivery,
       ...people,
@@ -249,9 +249,9 @@ function apiKeyEntry(
 const languageModel = (environment: Environment): Environment =>
   named(environment, /^BATON_(?:LLM|SUMMARISER)_[A-Z_]+$/)
 
-/** Who judges texts beside the scanner, wherever handoffs are judged. */
-const classifier = (environment: Environment): Environment =>
-  named(environment, /^BATON_CLASSIFIER_[A-Z_]+$/)
+/** Who judges texts beside the scanner, and what is exempted, wherever handoffs are judged. */
+const judging = (environment: Environment): Environment =>
+  named(environment, /^BATON_(?:CLASSIFIER_[A-Z_]+|EXEMPTIONS)$/)
 
 const named = (environment: Environment, names: RegExp): Environment =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => names.test(name)))

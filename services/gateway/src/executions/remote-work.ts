@@ -16,6 +16,7 @@ import type {
   BlockedPolicy,
   Classifier,
   EventShipper,
+  Exemption,
   KnownReceivers,
   LargeWork,
   Receiver,
@@ -48,6 +49,8 @@ export interface RemoteOptions {
   readonly lostFacts: LostFactsPolicy
   /** Who judges texts beside the scanner; closed by who opened it. */
   readonly classifier?: Classifier | undefined
+  /** What people took out of the scanner's decisions. */
+  readonly exemptions?: readonly Exemption[] | undefined
   readonly onStuck: (error: Error) => void
 }
 
@@ -152,9 +155,11 @@ export async function openRemote(
   {
     logger,
     tls,
-    classifier,
-    onStuck,
-  }: Pick<RemoteOptions, 'classifier' | 'onStuck'> & { readonly tls: Tls; readonly logger: Logger },
+    ...given
+  }: Pick<RemoteOptions, 'classifier' | 'exemptions' | 'onStuck'> & {
+    readonly tls: Tls
+    readonly logger: Logger
+  },
 ): Promise<RemoteOptions | undefined> {
   const { BATON_AUDIT_URL: auditUrl, BATON_AUDIT_APPEND_TOKEN: token } = settings
   if (token === undefined) return undefined
@@ -173,8 +178,7 @@ export async function openRemote(
     backoff: { baseMs: settings.BATON_RETRY_BASE_MS, capMs: settings.BATON_RETRY_CAP_MS },
     blockedPolicy: settings.BATON_BLOCKED_POLICY,
     lostFacts: settings.BATON_LOST_FACTS,
-    classifier,
-    onStuck,
+    ...given,
   }
 }
 
