@@ -1,2 +1,2 @@
 // Generated from the scanner's code by generate-code-digest.ts; do not edit.
-export const CODE_DIGEST = '05662ebfa7b97efa77f8c0fb010031c6c65cfbffa9f51bf9a8eb2f92cccfdc2e'
+export const CODE_DIGEST = '5f5c0527f58557492c48b7e689811688e5a7e944a20c226d13a0b9570a092b33'

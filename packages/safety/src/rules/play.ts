@@ -78,9 +78,7 @@ const PLAY_RULES: readonly Rule[] = [
     effect: 'suspect',
     weight: 0.4,
     needs: [
-      list(
-        'obe|comply|submi|serv|listen|do|answer|respond|follow|loyal|slave|control|i am your|you belong',
-      ),
+      list('obe|comply|submi|serv|listen|do|answer|respond|follow|loyal|slave|control|your|belong'),
     ],
     pattern: pattern(
       oneOf(
