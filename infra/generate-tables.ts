@@ -26,7 +26,9 @@ function readTables(migrations: readonly string[]): Tables {
   const tables: Tables = new Map()
   for (const migration of migrations) {
     const text = migration.replaceAll(/--.*$/gm, '')
-    for (const [, name = '', body = ''] of text.matchAll(/^create table (\S+) \(\n(.*?)^\)/gms)) {
+    for (const [, name = '', body = ''] of text.matchAll(
+      /^create table (?:if not exists )?(\S+) \(\n(.*?)^\)/gms,
+    )) {
       tables.set(name, columnsOf(items(body)))
     }
     for (const [, name = '', body = ''] of text.matchAll(/^alter table (\S+)\s(.*?);/gms)) {

@@ -62,6 +62,7 @@ const OF_NOBODY = [
   'queue_watermark',
   'receipt_check',
   'recorded_migration',
+  'recorded_ruleset',
   'recorded_settings',
   'subject_pepper',
   'tenant',

@@ -193,7 +193,7 @@ async function recordedSoFar(
     const left = await store.query<{ left: number; settings: number }>({
       name: 'walk_left',
       text: `select (select count(*) from audit_outbox) + (select count(*) from handoff where state <> 'COMPLETED') as left,
-        (select count(*) from recorded_settings) as settings`,
+        least((select count(*) from recorded_settings), (select count(*) from recorded_ruleset)) as settings`,
     })
     const records = await audit.query<{ records: number }>({
       name: 'walk_records',

@@ -163,6 +163,7 @@ export const EVENT_WRITERS: Readonly<Record<string, string>> = {
   MIGRATIONS_APPLIED: ADMINISTER,
   KEY_ROTATED: 'packages/ledger/src/operation.ts',
   TEXT_READ: 'packages/engine/src/record-readings.ts',
+  RULESET_ACTIVATED: 'packages/engine/src/record-ruleset.ts',
 }
 
 /** Values within records. */

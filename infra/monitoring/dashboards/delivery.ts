@@ -110,6 +110,20 @@ export const DELIVERY: Board = {
           ],
         }),
         line({
+          title: 'Artefacts of the scanner',
+          says: 'Versions that processes judge by: two at once are a process that did not follow. What was refused changed nothing, and its log says why.',
+          queries: [
+            {
+              expression: `max by (job) (${chosen('baton_safety_artefact_version')})`,
+              legend: 'version, {{job}}',
+            },
+            {
+              expression: rises('baton_safety_artefacts_total', 'outcome'),
+              legend: '{{outcome}}',
+            },
+          ],
+        }),
+        line({
           title: 'Large messages, in threads',
           says: 'What was ended took too much; what was refused found too many waiting.',
           queries: [

@@ -1,6 +1,6 @@
 // Commits what executions yield while they run: judged first, then durable in order, once, under the fencing token.
 import { crashPoint, createBatcher } from '@baton/runtime'
-import { createScanner } from '@baton/safety'
+import type { Scanner } from '@baton/safety'
 import { appendChunks, findStreamPlace, listChunks, listChunksBefore } from '@baton/store'
 import type { Fence, NewChunk, Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
@@ -14,6 +14,7 @@ import { withTries } from './with-tries.ts'
 
 interface ChunkParts {
   readonly pool: Pool
+  readonly scanner: Pick<Scanner, 'scan'>
   readonly largeWork: LargeWork
   readonly metrics: Pick<Metrics, 'chunksTotal'>
 }
@@ -44,7 +45,7 @@ interface Given {
 
 /** Answers how many were not committed before. */
 async function commitAll(
-  { pool, largeWork }: ChunkParts,
+  { pool, scanner, largeWork }: ChunkParts,
   fence: Fence,
   { chunks, before, share }: Given,
 ): Promise<number> {
@@ -54,7 +55,7 @@ async function commitAll(
   const earlier = before ?? (await readBefore(pool, fence, { seq: first.seq, judged }))
   const isLarge = [...earlier, ...judged].reduce((sum, { length }) => sum + length, 0) > LARGE_BYTES
   const texts = judgedTogether(earlier, judged)
-  if (isLarge ? await largeWork.rejects(share, texts) : isRejected(texts)) throw UNSAFE
+  if (isLarge ? await largeWork.rejects(share, texts) : isRejected(scanner, texts)) throw UNSAFE
   let rest = chunks
   let committed = 0
   while (rest.length > 0) {
@@ -79,13 +80,8 @@ async function commitRest(pool: Pool, fence: Fence, chunks: readonly NewChunk[])
   return { committed: 0, missing: await stillMissing(pool, fence, chunks) }
 }
 
-/** Of this process; made when the first chunk is judged. */
-let scanner: ReturnType<typeof createScanner> | undefined
-
-function isRejected(texts: readonly object[]): boolean {
-  const { scan } = (scanner ??= createScanner())
-  return texts.some((text) => scan(text).decision === 'reject')
-}
+const isRejected = ({ scan }: ChunkParts['scanner'], texts: readonly object[]): boolean =>
+  texts.some((text) => scan(text).decision === 'reject')
 
 /** What new chunks are judged with; without them, what chunks of any kinds are. */
 async function readBefore(

@@ -20,6 +20,7 @@ const outside = {
   leaseMs: 8_000,
   pool: undefined as never,
   largeWork: undefined as never,
+  scanner: undefined as never,
   receivers: unknownReceivers,
   logger: quietLogger,
 }

@@ -15,6 +15,7 @@ import { prepareScanner, renderForAgent } from '@baton/safety'
 import type { Summariser, WrittenSummary } from '@baton/summarise'
 import { invokeAgentAttributes, startSpan, usageAttributes } from '@baton/telemetry'
 import type { Metrics, Span } from '@baton/telemetry'
+import type { ActiveScanner } from './active-scanner.ts'
 import type { Agent, AgentContext, AgentResult } from './agent.ts'
 import { HandoffCanceled } from './agent.ts'
 import { callOutside } from './call-outside.ts'
@@ -69,6 +70,7 @@ interface ExecuteDeps {
   readonly leaseMs: number
   readonly pool: Pool
   readonly largeWork: LargeWork
+  readonly scanner: ActiveScanner
   readonly metrics: Metrics
   readonly logger: Logger
   /** Whom agents hand on to. */
@@ -176,15 +178,16 @@ interface RunParts {
   readonly pool: Pool
   readonly lease: Lease
   readonly largeWork: LargeWork
+  readonly scanner: ActiveScanner
   readonly metrics: Metrics
 }
 
 async function runAgent(
-  { agent, pool, lease, largeWork, metrics }: RunParts,
+  { agent, pool, lease, largeWork, scanner, metrics }: RunParts,
   { claimed, message, span }: Accepted,
 ): Promise<Execution> {
   const { traceparent } = span
-  const emitter = createEmitter({ pool, largeWork, metrics }, claimed)
+  const emitter = createEmitter({ pool, largeWork, scanner, metrics }, claimed)
   const { signal } = lease
   const context = contextFor({ claimed, message, traceparent, signal, pool, emitter })
   const result = await span.run(() => untilAborted(settled(agent, context, emitter), lease.over))

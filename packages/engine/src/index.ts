@@ -8,6 +8,8 @@ export type {
   ReturnedHandoff,
   RolledBackHandoff,
 } from './answer-notifications.ts'
+export { createActiveScanner, scannerOf } from './active-scanner.ts'
+export type { ActiveScanner } from './active-scanner.ts'
 export {
   makeApiKey,
   makeGrant,
@@ -53,6 +55,8 @@ export { tellSlowPairs } from './level-keeper.ts'
 export { createLevelRecorder } from './level-recorder.ts'
 export { createAlertWebhooks } from './alert-webhooks.ts'
 export { receiverOf } from './choose-receiver.ts'
+export { artefactKeyFacts, followingArtefact } from './follow-artefact.ts'
+export { openArtefact, readArtefactKeys, signArtefact } from './signed-artefact.ts'
 export { readFanOutBounds } from './fan-out-bounds.ts'
 export { createKnownReceivers } from './known-receivers.ts'
 export type { CompressionBounds, KnownReceivers } from './known-receivers.ts'

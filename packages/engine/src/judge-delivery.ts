@@ -1,10 +1,10 @@
 // Judges what was claimed: small ones here, large ones in a thread, past what people exempted, and by a classifier too where one is set. The claim is
 // kept meanwhile.
 import type { AgentRegistration, Verdict } from '@baton/protocol'
-import { createScanner } from '@baton/safety'
 import { extendLeases, readClock } from '@baton/store'
 import type { ClaimedHandoff, Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
+import type { ActiveScanner } from './active-scanner.ts'
 import { askClassifier } from './ask-classifier.ts'
 import type { Classifier } from './classifier.ts'
 import type { ClassifiedSafety } from './decide/classified.ts'
@@ -19,6 +19,8 @@ export interface JudgeParts extends Omit<JudgingBy, 'held'> {
   readonly pool: Pool
   readonly leaseMs: number
   readonly largeWork: LargeWork
+  /** The one by which large work judges as well. */
+  readonly scanner: ActiveScanner
   /** Who judges texts beside the scanner; nobody by default. */
   readonly classifier?: Classifier | undefined
   /** What people took out of the scanner's decisions; nothing by default. */
@@ -37,7 +39,7 @@ type Judge = (
 
 export function createJudge(parts: JudgeParts): Judge {
   const { pool, leaseMs, largeWork, classifier, exemptions = [], metrics, people } = parts
-  const { scan } = createScanner()
+  const { scan } = parts.scanner
 
   /** By the database's clock, which nobody is asked for where no exemption is for such a handoff. */
   async function held(asked: readonly Exemption[], claimed: ClaimedHandoff) {

@@ -2,9 +2,11 @@
 import type { AgentRegistration, Detail, Verdict } from '@baton/protocol'
 import { ProtocolError } from '@baton/protocol'
 import { BatonError, serveTasks } from '@baton/runtime'
-import { createScanner, prepareScanner } from '@baton/safety'
-import type { SafetyVerdict } from '@baton/safety'
+import { prepareScanner } from '@baton/safety'
+import type { SafetyVerdict, Scanner } from '@baton/safety'
 import type { ClaimedHandoff, NewHandoff } from '@baton/store'
+import { scannerOf } from './active-scanner.ts'
+import type { ModelScanner } from './active-scanner.ts'
 import { judgeClaimed } from './judge-claimed.ts'
 import type { JudgingBy } from './judge-claimed.ts'
 import { prepareHandoff } from './prepare-handoff.ts'
@@ -29,14 +31,22 @@ export type PlainPreparing = Pick<
   readonly verbatimTurns: number | undefined
 }
 
+/** By which scanner it is judged: that of the process when it was given away. */
+export type JudgingModel = Pick<ModelScanner, 'rulesetVersion' | 'model'>
+
 export type LargeTask =
   | {
       readonly work: 'judge'
       readonly claimed: ClaimedHandoff
       readonly agent: AgentRegistration
       readonly by: JudgingBy
+      readonly scanner: JudgingModel
     }
-  | { readonly work: 'scan'; readonly texts: readonly object[] }
+  | {
+      readonly work: 'scan'
+      readonly texts: readonly object[]
+      readonly scanner: JudgingModel
+    }
   | {
       readonly work: 'prepare'
       readonly request: HandoffRequest
@@ -55,15 +65,29 @@ export type Thrown = Pick<BatonError, 'kind' | 'code' | 'message' | 'fix'> & {
 }
 
 prepareScanner()
-const { scan } = createScanner()
+let scanner: ModelScanner | undefined
+
+/** Kept until another one is asked for. */
+function scanBy({ rulesetVersion, model }: JudgingModel): Scanner['scan'] {
+  if (scanner?.rulesetVersion !== rulesetVersion) scanner = scannerOf(model)
+  return scanner.scan
+}
 
 serveTasks((task: LargeTask): LargeResult => {
   const { work } = task
   switch (work) {
     case 'judge':
-      return { work, verdict: judgeClaimed(task.claimed, task.agent, { ...task.by, scan }) }
-    case 'scan':
+      return {
+        work,
+        verdict: judgeClaimed(task.claimed, task.agent, {
+          ...task.by,
+          scan: scanBy(task.scanner),
+        }),
+      }
+    case 'scan': {
+      const scan = scanBy(task.scanner)
       return { work, isRejected: task.texts.some((text) => scan(text).decision === 'reject') }
+    }
     case 'prepare':
       return prepare(task)
   }

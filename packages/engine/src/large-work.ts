@@ -7,10 +7,12 @@ import type { Logger, TaskOutcome } from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'
 import type { ClaimedHandoff, NewHandoff } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
+import { createActiveScanner } from './active-scanner.ts'
+import type { ActiveScanner } from './active-scanner.ts'
 import type { JudgingBy } from './judge-claimed.ts'
 import { LARGE_WORK } from './large-work-bounds.ts'
 import type { LargeWorkBounds } from './large-work-bounds.ts'
-import type { LargeResult, LargeTask, PlainPreparing } from './large-work-thread.ts'
+import type { JudgingModel, LargeResult, LargeTask, PlainPreparing } from './large-work-thread.ts'
 import { plainSize } from './plain-size.ts'
 import { prepareHandoff } from './prepare-handoff.ts'
 import type { HandoffRequest, PrepareOptions } from './prepare-handoff.ts'
@@ -23,6 +25,8 @@ const WAITING_MAX = 128
 const WAITING_SHARE_MAX = 32
 
 interface LargeWorkParts extends LargeWorkBounds {
+  /** That of the process, by which its threads judge as well; that of the package by default. */
+  readonly scanner?: ActiveScanner | undefined
   readonly metrics: Pick<Metrics, 'largeWorkTotal'>
   readonly logger: Logger
 }
@@ -47,6 +51,11 @@ export interface LargeWork {
 
 export function createLargeWork({ metrics, logger, ...bounds }: LargeWorkParts): LargeWork {
   const { threadsMax = LARGE_WORK.threadsMax, endMs = LARGE_WORK.endMs } = bounds
+  const { scanner = createActiveScanner() } = bounds
+  const judgingModel = (): JudgingModel => {
+    const { rulesetVersion, model } = scanner
+    return { rulesetVersion, model }
+  }
   const threads = createThreads<LargeTask, LargeResult>({
     module: new URL('large-work-thread.ts', import.meta.url),
     threadsMax,
@@ -73,14 +82,20 @@ export function createLargeWork({ metrics, logger, ...bounds }: LargeWorkParts):
       const { handoffId, taskId, body: bytes, keyId, signature } = claimed
       const { keyRing, people, lostFacts, held } = by
       const known = { keyRing, people, lostFacts, held }
-      const task = { work: 'judge', claimed, agent: registrationOf(agent), by: known } as const
+      const task = {
+        work: 'judge',
+        claimed,
+        agent: registrationOf(agent),
+        by: known,
+        scanner: judgingModel(),
+      } as const
       const outcome = await run(claimed.tenant, task, { handoffId, taskId })
       if (outcome.kind === 'refused') return undefined
       if (outcome.kind === 'ended') return judgeEnded({ bytes, keyId, signature }, by)
       return outcome.result.verdict
     },
     async rejects(tenant, texts) {
-      const outcome = await run(tenant, { work: 'scan', texts })
+      const outcome = await run(tenant, { work: 'scan', texts, scanner: judgingModel() })
       if (outcome.kind === 'refused') throw FULL
       return outcome.kind === 'ended' || outcome.result.isRejected
     },

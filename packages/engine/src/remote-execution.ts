@@ -2,6 +2,7 @@
 // took it. Nothing of it is remembered in a process: any gateway answers for any execution.
 import { randomUUID } from 'node:crypto'
 import { codeOf, crashPoint } from '@baton/runtime'
+import type { Scanner } from '@baton/safety'
 import {
   addOutboxEvents,
   findSettled,
@@ -148,6 +149,7 @@ interface EmitParts {
   readonly pool: Pool
   readonly settle: Settler
   readonly largeWork: LargeWork
+  readonly scanner: Pick<Scanner, 'scan'>
   readonly metrics: Pick<Metrics, 'chunksTotal'>
 }
 

@@ -80,6 +80,16 @@ export const LARGE_WORK_SETTINGS = {
   }),
 }
 
+/** The model of the scanner, where it is not that of the package. */
+export const SAFETY_SETTINGS = {
+  BATON_SAFETY_ARTEFACT_FILE: optionalText({
+    help: 'File of the scanner’s artefact, as `baton safety pack` makes it, looked at every few seconds; without it the model of the package judges.',
+  }),
+  BATON_SAFETY_KEYS: optionalText({
+    help: 'Whose artefacts are taken: public keys, comma-separated, as `baton safety key` prints them.',
+  }),
+}
+
 /** How far a task may fan out. */
 export const FAN_OUT_SETTINGS = {
   BATON_FAN_OUT_DEPTH_MAX: integer({

@@ -54,6 +54,8 @@ export const EVENT_NUMBERS = {
   KEY_ROTATED: 47,
   /** Protected text was shown: quarantined messages, checkpoints, returns, what waits for an agent. */
   TEXT_READ: 48,
+  /** A kind of process judges by another scanner than before: another model, or another version of the package. */
+  RULESET_ACTIVATED: 49,
 } as const
 
 export type AuditEvent = keyof typeof EVENT_NUMBERS

@@ -18,6 +18,7 @@ export const OPERATION_EVENTS = [
   'MIGRATIONS_APPLIED',
   'KEY_ROTATED',
   'TEXT_READ',
+  'RULESET_ACTIVATED',
 ] as const satisfies readonly AuditEvent[]
 
 export type OperationEvent = (typeof OPERATION_EVENTS)[number]

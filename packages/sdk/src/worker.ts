@@ -2,6 +2,7 @@
 import { createAuditClient } from '@baton/audit/client'
 import type { AuditClient } from '@baton/audit/client'
 import {
+  createActiveScanner,
   createEventShipper,
   createHeartbeat,
   createHost,
@@ -16,6 +17,7 @@ import {
   watchClassifier,
 } from '@baton/engine'
 import type {
+  ActiveScanner,
   Agent,
   Backoff,
   BlockedPolicy,
@@ -87,6 +89,8 @@ export interface WorkerOptions {
   readonly connectionsMax?: number
   /** Threads that judge large messages and how long one may take there: one thread and 10 s by default. */
   readonly largeWork?: LargeWorkBounds
+  /** By which scanner is judged what comes in; that of the package by default. A receiver process follows an artefact with it. */
+  readonly scanner?: ActiveScanner
   readonly attemptsMax?: number
   /** How far what agents hand on may fan out: 8 fan-outs within one another and 1,000 branches at once by default. */
   readonly fanOuts?: FanOutBounds | undefined
@@ -134,8 +138,8 @@ export function createWorker(options: WorkerOptions): Worker {
     logger,
   })
   const receivers = createKnownReceivers({ pool, compression: options.compression })
-  const largeWork = createLargeWork({ ...options.largeWork, metrics, logger })
-  const parts = { pool, client, shipper, heartbeat, receivers, largeWork, metrics, logger }
+  const { scanner, largeWork } = scanningOf(options, { metrics, logger })
+  const parts = { pool, client, shipper, heartbeat, receivers, scanner, largeWork, metrics, logger }
   const receiver = createReceiver({
     ...parts,
     ...judgingOf(options),
@@ -193,6 +197,15 @@ export function createWorker(options: WorkerOptions): Worker {
     ready: async () =>
       stopped === undefined && !client.blocked && (await outboxDepth(pool)).depth >= 0,
   }
+}
+
+/** One scanner, for the process and its threads. */
+function scanningOf(
+  options: WorkerOptions,
+  told: Required<Pick<WorkerOptions, 'metrics' | 'logger'>>,
+) {
+  const { scanner = createActiveScanner() } = options
+  return { scanner, largeWork: createLargeWork({ ...options.largeWork, scanner, ...told }) }
 }
 
 /** What a worker says of its agents: where they are, and who condenses what they hand on. */

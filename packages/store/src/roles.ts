@@ -58,8 +58,9 @@ export const TABLE_RIGHTS: Readonly<Record<keyof Tables, Readonly<Record<SplitRo
   handoff_revision: decided(WRITE, ADD),
   handoff_return: decided(WRITE, ADD),
   handoff_subject: decided(ALL, ADD),
-  // Written by record_settings, tell_settings and the trigger on audit_outbox alone, each with the record that it is about.
+  // Written by record_settings, tell_settings, tell_ruleset and the trigger on audit_outbox alone, each with the record that it is about.
   recorded_settings: both(READ),
+  recorded_ruleset: both(READ),
   told_operation: decided(READ, NONE),
   task: both(WRITE),
   checkpoint: both(WRITE),
@@ -130,7 +131,7 @@ export function rightsStatements(): readonly string[] {
   return [
     `revoke all on all tables in schema public from ${roles}`,
     `grant usage on schema public to ${roles}`,
-    `grant execute on function subject_lookup, record_settings, tell_settings to ${roles}`,
+    `grant execute on function subject_lookup, record_settings, tell_settings, tell_ruleset to ${roles}`,
     ...grants,
     EVERYBODYS_ROWS,
     ...WRITABLE_ROWS.map(({ table, role, rows }) => ownRows(table, role, rows)),

@@ -1,6 +1,6 @@
-// The commands about the scanner: what it says of a text, and why.
+// The commands about the scanner: what it says of a text, why, and by which model.
 import type { Command } from 'commander'
-import { limit, since } from './arguments.ts'
+import { limit, since, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
 
 interface ReleasedFlags {
@@ -9,10 +9,15 @@ interface ReleasedFlags {
   readonly text?: boolean
 }
 
+interface PackFlags {
+  readonly asVersion: number
+  readonly out: string
+}
+
 export function addSafety(program: Command, run: Run): void {
   const safety = program
     .command('safety')
-    .description('the scanner: what it says of a text, and why')
+    .description('the scanner: what it says of a text, why, and by which model')
   safety
     .command('test')
     .description(
@@ -62,6 +67,40 @@ export function addSafety(program: Command, run: Run): void {
       run(async (context, { since: from, limit: most, text = false }: ReleasedFlags) => {
         const { safetyReleased } = await import('./commands/safety-released.ts')
         return safetyReleased(context, { since: from, limit: most, text })
+      }),
+    )
+  addArtefacts(safety, run)
+}
+
+function addArtefacts(safety: Command, run: Run): void {
+  safety
+    .command('key')
+    .description('make a key that signs artefacts of the scanner')
+    .argument('<name>', 'how records name who signed')
+    .action(
+      run(async (context, name: string) =>
+        (await import('./commands/safety-pack.ts')).makeArtefactKey(context, name),
+      ),
+    )
+  safety
+    .command('pack')
+    .description(
+      'test a model and sign it as an artefact, which gateways and receivers take without a restart',
+    )
+    .argument(
+      '[model]',
+      'what train-model.ts --out has written, or an earlier artefact to step back to; the model of this version by default',
+    )
+    .requiredOption(
+      '--as-version <number>',
+      'higher than any before',
+      wholeNumber(1, 2_147_483_647),
+    )
+    .requiredOption('--out <file>', 'where to write it')
+    .action(
+      run(async (context, model: string | undefined, { asVersion, out }: PackFlags) => {
+        const { safetyPack } = await import('./commands/safety-pack.ts')
+        return safetyPack(context, { model, version: asVersion, out })
       }),
     )
 }

@@ -88,6 +88,9 @@ export const CLI_SETTINGS = {
   BATON_PERSON_KEY: optionalSecret({
     help: 'With which you sign what you decide: Ed25519, PKCS #8 DER in base64, as `baton people key` makes it. On an instance of your own its people have keys already.',
   }),
+  BATON_SAFETY_SIGNING_KEY: optionalSecret({
+    help: 'With which `baton safety pack` signs: the name of the key, a plus sign, and Ed25519, PKCS #8 DER in base64, as `baton safety key` makes it.',
+  }),
   ...PEOPLE_SETTINGS,
   BATON_GATEWAY_URL: optionalUrl(['http', 'https'], {
     help: 'The gateway that commands read and act through. Without it the instance is used, and started where it does not run.',

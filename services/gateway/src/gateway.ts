@@ -7,6 +7,7 @@ import type { People } from '@baton/ledger'
 import type { KeyRing } from '@baton/protocol'
 import type { Summariser } from '@baton/sdk'
 import {
+  createActiveScanner,
   createDirectDelivery,
   createKnownReceivers,
   createLargeWork,
@@ -19,6 +20,7 @@ import {
   openDirectCalls,
 } from '@baton/engine'
 import type {
+  ActiveScanner,
   CompressionBounds,
   KnownReceivers,
   LargeWork,
@@ -29,7 +31,6 @@ import { listenOn } from '@baton/http/server'
 import type { ServerTls } from '@baton/http/server'
 import { NO_TLS, permanent, refusePlainListening } from '@baton/runtime'
 import type { Logger, Service, Tls, TlsClients } from '@baton/runtime'
-import { createScanner } from '@baton/safety'
 import {
   createPool,
   createTenantPool,
@@ -104,6 +105,8 @@ export interface GatewayOptions {
   readonly compression?: CompressionBounds | undefined
   /** Threads that judge and build large messages, and how long one may take there. */
   readonly largeWork?: LargeWorkBounds | undefined
+  /** By which scanner this gateway judges, and reviewers release; that of the package by default. */
+  readonly scanner?: ActiveScanner
   /** How long a sender has to correct what it took as returned. */
   readonly correctionMs: number
   /** Beside those of the database. */
@@ -201,7 +204,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { url: auditUrl, eraseToken, backupDays = 0 } = options.audit
   const erasures = createAuditErasures({ url: auditUrl, token: eraseToken, tls: options.tls })
   const replay = createErasureReplay({ everyPool: pool, erasures, people, backupDays, logger })
-  const { receivers, largeWork, remote, submitter } = workOf(options, pool)
+  const work = workOf(options, pool)
+  const { scanner, largeWork, remote, submitter } = work
   const refusals = createRefusalRecorder({ pool, logger })
   const readings = createReadingRecorder({ pool })
   const readers = createStreamReaders({ pool, logger, ...(limits.readers ?? READER_BOUNDS) })
@@ -212,7 +216,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const shares = sharesOf(options)
   const sending = sendingOf({ options, pool, submitter, refusals, shares })
   const own = { options: options.session, pool, tenantPool, authenticate, remote, metrics }
-  const beside = { authenticate, readings, options, remote }
+  const beside = { authenticate, readings, options, remote, scanner }
   const session = createSession({ ...sending, ...foreignOf(options), ...own, tls: options.tls })
   const { server, routes } = createServer({
     authentication,
@@ -228,14 +232,12 @@ export function createGateway(options: GatewayOptions): Gateway {
       options,
       pool,
       tenantPool,
-      receivers,
-      largeWork,
+      ...work,
       audit,
       sending,
       readings,
       calls,
       session,
-      remote,
       readers,
       erasures,
       readiness,
@@ -350,6 +352,7 @@ interface Parts {
 
 interface FaceParts extends Omit<Parts, 'submitter'> {
   readonly receivers: KnownReceivers
+  readonly scanner: ActiveScanner
   readonly session: Session
   readonly sending: Sending
   readonly readings: ReadingRecorder
@@ -361,9 +364,11 @@ interface FaceParts extends Omit<Parts, 'submitter'> {
 /** What builds, sends and gives away. */
 function workOf(options: GatewayOptions, pool: Pool) {
   const receivers = createKnownReceivers({ pool, compression: options.compression })
-  const largeWork = createLargeWork({ ...options, ...options.largeWork })
-  const remote = remoteOf(options, { pool, receivers, largeWork })
+  const scanner = options.scanner ?? createActiveScanner()
+  const largeWork = createLargeWork({ ...options, ...options.largeWork, scanner })
+  const remote = remoteOf(options, { pool, receivers, largeWork, scanner })
   return {
+    scanner,
     receivers,
     largeWork,
     remote,
@@ -373,7 +378,7 @@ function workOf(options: GatewayOptions, pool: Pool) {
 
 const remoteOf = (
   options: GatewayOptions,
-  parts: Pick<FaceParts, 'pool' | 'receivers' | 'largeWork'>,
+  parts: Pick<FaceParts, 'pool' | 'receivers' | 'largeWork' | 'scanner'>,
 ): RemoteWork | undefined =>
   options.remote === undefined
     ? undefined
@@ -419,11 +424,12 @@ function sendingOf({ options, pool, shares, ...others }: SendingParts): Sending 
 function facesOf(parts: FaceParts): readonly Face[] {
   const { options, pool, tenantPool, receivers, audit, sending, session, remote } = parts
   const { authentication, calls, readers, largeWork, readings, erasures, readiness } = parts
+  const { scanner } = parts
   const { keyRing, metrics, logger, attemptsMax, correctionMs, dialects = [] } = options
   const { people = NOBODY, summariser } = options
   const { requireRoom, bounded } = sending
   const returns = { pool: tenantPool, receivers, keyRing, attemptsMax, summariser, metrics, logger }
-  const review = { pool: tenantPool, people, keyRing, scanner: createScanner() }
+  const review = { pool: tenantPool, people, keyRing, scanner }
   const v2 = createV2({
     authentication,
     keyRing,
@@ -459,7 +465,16 @@ function facesOf(parts: FaceParts): readonly Face[] {
       addEscalationRoutes(scope, { pool: tenantPool, logger })
       addHandleManyRoutes(scope, { pool: tenantPool, logger })
       addExecutionRoutes(scope, { pool, remote, bounded })
-      addStreamRoutes(scope, { pool, tenantPool, readers, remote, largeWork, bounded, metrics })
+      addStreamRoutes(scope, {
+        pool,
+        tenantPool,
+        readers,
+        remote,
+        largeWork,
+        scanner,
+        bounded,
+        metrics,
+      })
       addSessionReplyRoutes(scope, { pool: tenantPool })
     },
   })

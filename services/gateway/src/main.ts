@@ -1,6 +1,9 @@
 // The gateway process: handoffs over HTTP, on the loopback interface unless told otherwise.
 import {
+  artefactKeyFacts,
+  createActiveScanner,
   exemptionFacts,
+  followingArtefact,
   openClassifier,
   openExemptions,
   openSummariser,
@@ -22,7 +25,14 @@ import { apiKeyFacts, readApiKeys } from './api-keys.ts'
 import { showKeyEnds } from './expiries.ts'
 import { createGateway } from './gateway.ts'
 import { openRemote } from './executions/remote-work.ts'
-import { GATEWAY_SETTINGS, readForeign, readLimits, readSw4rm, readSync } from './settings.ts'
+import {
+  GATEWAY_SETTINGS,
+  readForeign,
+  readLimits,
+  readSession,
+  readSw4rm,
+  readSync,
+} from './settings.ts'
 
 await runProcess('gateway', {
   settings: GATEWAY_SETTINGS,
@@ -40,6 +50,7 @@ await runProcess('gateway', {
     showKeyEnds(apiKeys, metrics)
     const summariser = openSummariser(settings, tls)
     const keyRing = parseSigningKeys(settings.BATON_SIGNING_KEYS)
+    const scanner = createActiveScanner()
     const issuers = readIssuers(settings.BATON_ISSUERS)
     const gateway = createGateway({
       host: settings.BATON_GATEWAY_HOST,
@@ -52,6 +63,7 @@ await runProcess('gateway', {
       summariser,
       compression: readCompression(settings),
       largeWork: readLargeWork(settings),
+      scanner,
       correctionMs: settings.BATON_CORRECTION_MS,
       apiKeys,
       issuers,
@@ -64,17 +76,7 @@ await runProcess('gateway', {
       },
       limits: readLimits(settings),
       foreign: readForeign(settings),
-      session: {
-        peersPath: settings.BATON_PEERS,
-        waitMs: settings.BATON_SESSION_WAIT_MS,
-        profileMs: settings.BATON_SESSION_PROFILE_S * 1000,
-        replyTimes: {
-          baseMs: settings.BATON_SESSION_REPLY_RETRY_MS,
-          capMs: 3_600_000,
-          endMs: settings.BATON_SESSION_REPLY_END_S * 1000,
-        },
-        env: process.env,
-      },
+      session: { ...readSession(settings), env: process.env },
       remote,
       sync: readSync(settings),
       sw4rm: readSw4rm(settings),
@@ -88,6 +90,7 @@ await runProcess('gateway', {
         ...apiKeyFacts(apiKeys),
         ...facts('ISSUERS', settings.BATON_ISSUERS === undefined ? [] : [settings.BATON_ISSUERS]),
         ...signingKeyFacts(keyRing),
+        ...artefactKeyFacts(settings),
         ...waiverFacts(settings),
         ...exemptionFacts(exemptions),
         ...facts('CLASSIFIER', classifier === undefined ? [] : [classifier.name]),
@@ -97,6 +100,7 @@ await runProcess('gateway', {
       createOpsService({ ...own, settings, life, ready: () => gateway.ready() }),
       safeServers({ ...own, databaseUrl, redisUrl, settings, life }),
       closing('classifier', async () => classifier?.close()),
+      followingArtefact({ ...own, process: 'gateway', scanner, settings, databaseUrl }),
       closing('summariser', async () => summariser?.close()),
       closing('transport', async () => {
         remote?.client.close()

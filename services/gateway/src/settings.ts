@@ -27,6 +27,7 @@ import {
   QUEUE_SETTINGS,
   RETRY_SETTINGS,
   RETURN_SETTINGS,
+  SAFETY_SETTINGS,
   SIGNING_SETTINGS,
   STORE_SETTINGS,
   SUMMARISER_SETTINGS,
@@ -50,6 +51,7 @@ export const GATEWAY_SETTINGS = {
   ...FAN_OUT_SETTINGS,
   ...OUTBOX_SETTINGS,
   ...LARGE_WORK_SETTINGS,
+  ...SAFETY_SETTINGS,
   ...UNSAFE_POSTGRES_SETTINGS,
   ...PROCESS_SETTINGS,
   ...OPS_SETTINGS,
@@ -267,6 +269,18 @@ const TOKEN_MISSING = permanent(
   'BATON_SYNC_RECEIVERS names receivers, and nobody may call them',
   { fix: 'Give the gateway the same BATON_SYNC_TOKEN as the receivers.' },
 )
+
+/** How peers of the session handshake are answered. */
+export const readSession = (settings: Settings<typeof GATEWAY_SETTINGS>) => ({
+  peersPath: settings.BATON_PEERS,
+  waitMs: settings.BATON_SESSION_WAIT_MS,
+  profileMs: settings.BATON_SESSION_PROFILE_S * 1000,
+  replyTimes: {
+    baseMs: settings.BATON_SESSION_REPLY_RETRY_MS,
+    capMs: 3_600_000,
+    endMs: settings.BATON_SESSION_REPLY_END_S * 1000,
+  },
+})
 
 /** What came in by a protocol without budgets and times of its own. */
 export const readForeign = (settings: Settings<typeof GATEWAY_SETTINGS>) => ({

@@ -1,6 +1,9 @@
 // The receiver process: hosts agents; without Redis it also relays for them.
 import {
+  artefactKeyFacts,
+  createActiveScanner,
   exemptionFacts,
+  followingArtefact,
   openAlertWebhooks,
   openClassifier,
   openExemptions,
@@ -42,6 +45,7 @@ await runProcess('receiver', {
     const keyRing = parseSigningKeys(settings.BATON_SIGNING_KEYS)
     const people = parsePeople(settings.BATON_PEOPLE ?? '')
     const exemptions = openExemptions(settings.BATON_EXEMPTIONS, people)
+    const scanner = createActiveScanner()
     const worker = createWorker({
       agents,
       databaseUrl,
@@ -61,6 +65,7 @@ await runProcess('receiver', {
       attemptsMax: settings.BATON_ATTEMPTS_MAX,
       fanOuts: readFanOutBounds(settings),
       largeWork: readLargeWork(settings),
+      scanner,
       correctionMs: settings.BATON_CORRECTION_MS,
       blockedPolicy: settings.BATON_BLOCKED_POLICY,
       lostFacts: settings.BATON_LOST_FACTS,
@@ -78,6 +83,7 @@ await runProcess('receiver', {
       details: [
         ...peopleFacts(people),
         ...signingKeyFacts(keyRing),
+        ...artefactKeyFacts(settings),
         ...waiverFacts(settings),
         ...exemptionFacts(exemptions),
         ...facts('CLASSIFIER', classifier === undefined ? [] : [classifier.name]),
@@ -87,6 +93,7 @@ await runProcess('receiver', {
       safeServers({ databaseUrl, redisUrl, tls, settings, life, metrics, logger }),
       closing('transport', () => transport.close()),
       createOpsService({ settings, life, metrics, logger, tls, ready: worker.ready }),
+      followingArtefact({ process: 'receiver', scanner, settings, databaseUrl, metrics, logger }),
       worker,
       recordingSettings({ databaseUrl, startedWith, logger }),
       ...openAlertWebhooks({ path, databaseUrl, tls, metrics, logger }, whole),

@@ -1795,7 +1795,8 @@ const EVENT_NUMBERS = {
 	SETTINGS_CHANGED: 45,
 	MIGRATIONS_APPLIED: 46,
 	KEY_ROTATED: 47,
-	TEXT_READ: 48
+	TEXT_READ: 48,
+	RULESET_ACTIVATED: 49
 };
 const isAuditEvent = (value) => typeof value === "string" && Object.hasOwn(EVENT_NUMBERS, value);
 

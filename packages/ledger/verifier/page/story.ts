@@ -277,6 +277,8 @@ const PHRASES: Readonly<Record<AuditEvent, Teller>> = {
   KEY_ROTATED: (record) => say`${person(record)} replaced the key ${operatedOn(record)}.`,
   TEXT_READ: (record, told) =>
     say`${person(record)} was shown protected text of ${handoffOf(record, told)} (${operatedOn(record)}), with the right of ${named(record.body.operation?.right ?? '?')}.`,
+  RULESET_ACTIVATED: (record) =>
+    say`The process ${operatedOn(record)} judges by another scanner than before.`,
 }
 
 const operatedOn = ({ body: { operation } }: ShownRecord): Phrase =>

@@ -47,6 +47,7 @@ export const EVENT_WORDS: Readonly<Record<AuditEvent, string>> = {
   MIGRATIONS_APPLIED: 'Migrations applied',
   KEY_ROTATED: 'Key rotated',
   TEXT_READ: 'Protected text read',
+  RULESET_ACTIVATED: 'Scanner changed',
 }
 
 const REASON_WORDS: Readonly<Record<string, string>> = {

@@ -102,6 +102,7 @@ export interface DecisionRecord {
     | 'MIGRATIONS_APPLIED'
     | 'KEY_ROTATED'
     | 'TEXT_READ'
+    | 'RULESET_ACTIVATED'
   taskId: Uuid
   /**
    * Position among the records of the task.

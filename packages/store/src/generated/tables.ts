@@ -484,4 +484,11 @@ export interface Tables {
     told_at: Generated<Date>
     epoch: Generated<number>
   }
+  'recorded_ruleset': {
+    process: string
+    ruleset: string
+    artefact_version: Generated<number>
+    artefact_sha256: string | null
+    recorded_at: Generated<Date>
+  }
 }

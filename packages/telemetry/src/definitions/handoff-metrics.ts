@@ -64,6 +64,20 @@ export const HANDOFF_METRICS = {
     ],
     filledBy: 'receiver; gateway, for agents outside',
   },
+  safetyArtefactVersion: {
+    name: 'baton_safety_artefact_version',
+    kind: 'gauge',
+    help: 'Version of the scanner’s artefact by which this process judges; 0 is the model of the package.',
+    labels: [],
+    filledBy: 'receiver, gateway',
+  },
+  safetyArtefactsTotal: {
+    name: 'baton_safety_artefacts_total',
+    kind: 'counter',
+    help: 'Artefacts of the scanner that this process found in its file, by what became of them: activated or refused. A refused one changed nothing, and the log event `safety.artefact_refused` says why.',
+    labels: ['outcome'],
+    filledBy: 'receiver, gateway',
+  },
   contextCompressionsTotal: {
     name: 'baton_context_compressions_total',
     kind: 'counter',

@@ -12,6 +12,7 @@ import {
   watchClassifier,
 } from '@baton/engine'
 import type {
+  ActiveScanner,
   Backoff,
   BlockedPolicy,
   Classifier,
@@ -58,6 +59,7 @@ interface RemoteWorkParts extends RemoteOptions {
   readonly pool: Pool
   readonly receivers: KnownReceivers
   readonly largeWork: LargeWork
+  readonly scanner: ActiveScanner
   readonly databaseUrl: string
   readonly keyRing: KeyRing
   /** Whose decisions count here. */

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { emitRemote, readChunk } from '@baton/engine'
 import type { Chunk, LargeWork } from '@baton/engine'
+import type { Scanner } from '@baton/safety'
 import { listChunks, listStreams } from '@baton/store'
 import type { Pool, StreamView } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
@@ -24,6 +25,7 @@ interface StreamRouteOptions {
   /** Undefined where this gateway gives nothing away. */
   readonly remote: RemoteWork | undefined
   readonly largeWork: LargeWork
+  readonly scanner: Scanner
   readonly metrics: Pick<Metrics, 'chunksTotal'>
   /** Throws while too much is under way. */
   readonly bounded: <Result>(work: () => Promise<Result>) => Promise<Result>
@@ -168,12 +170,12 @@ const EMIT_CHUNKS = {
 
 async function emit(
   request: FastifyRequest<Emitting>,
-  { pool, remote, largeWork, metrics }: StreamRouteOptions,
+  { pool, remote, largeWork, scanner, metrics }: StreamRouteOptions,
 ): Promise<object> {
   const { settle } = offered(remote)
   const { fencingToken, seq, chunks } = request.body
   const fence = { handoffId: request.params.id, fencingToken }
-  const parts = { pool, settle, largeWork, metrics }
+  const parts = { pool, settle, largeWork, scanner, metrics }
   await emitRemote(parts, keyOf(request), { ...fence, seq, chunks })
   return { handoffId: fence.handoffId, seq: seq + chunks.length - 1 }
 }

@@ -2,7 +2,7 @@
 import type { ReadingRecorder } from '@baton/engine'
 import type { ContextMode } from '@baton/protocol/dialects/sw4rm'
 import { NO_TLS, refusePlainListening } from '@baton/runtime'
-import { createScanner } from '@baton/safety'
+import type { Scanner } from '@baton/safety'
 import type { Pool } from '@baton/store'
 import type { Authenticate } from '../authenticate.ts'
 import type { Sending } from '../dialect.ts'
@@ -28,17 +28,18 @@ export interface Sw4rmAround extends Sending {
   readonly options: GatewayOptions
   readonly pool: Pool
   readonly remote: RemoteWork | undefined
+  readonly scanner: Scanner
   readonly authenticate: Authenticate
 }
 
 /** Resolves once it listens. */
 export async function openSw4rm(
   own: Sw4rmOptions,
-  { options, pool, remote, authenticate, ...sending }: Sw4rmAround,
+  { options, pool, remote, authenticate, scanner, ...sending }: Sw4rmAround,
 ): Promise<Sw4rmServer> {
   const { keyRing, limits, logger, foreign, tls = NO_TLS, clients = 'any' } = options
   refusePlainListening(tls, { host: own.host, setting: 'BATON_SW4RM_HOST' })
-  const { scan } = createScanner()
+  const { scan } = scanner
   const server = createSw4rmServer({
     ...own,
     tls: { tls, clients, logger },

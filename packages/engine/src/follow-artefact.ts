@@ -1,0 +1,171 @@
+// A process follows the file of its scanner's artefact: what is signed, newer and passes its tests judges from the next message on;
+// whatever else stands there changes nothing, and is told of.
+import { createReadStream } from 'node:fs'
+import { hash } from 'node:crypto'
+import { facts, formatVerifierKey } from '@baton/ledger'
+import type { OperationDetail, VerifierKey } from '@baton/ledger'
+import { codeOf, every, permanent } from '@baton/runtime'
+import type { BatonError, Logger, Service, Settings } from '@baton/runtime'
+import { ARTEFACT_BYTES_MAX, scannerFault } from '@baton/safety'
+import { createPool } from '@baton/store'
+import type { Metrics } from '@baton/telemetry'
+import { scannerOf } from './active-scanner.ts'
+import type { ActiveScanner } from './active-scanner.ts'
+import { recordRuleset } from './record-ruleset.ts'
+import type { JudgesBy } from './record-ruleset.ts'
+import type { SAFETY_SETTINGS } from './settings.ts'
+import { openArtefact, readArtefactKeys, tooLarge } from './signed-artefact.ts'
+import type { OpenedArtefact } from './signed-artefact.ts'
+
+/** Where the artefact stands, and whose signatures count. */
+interface ArtefactSource {
+  readonly path: string
+  readonly keys: readonly VerifierKey[]
+}
+
+/** Undefined where none is named. */
+function readSource({
+  BATON_SAFETY_ARTEFACT_FILE: path,
+  BATON_SAFETY_KEYS: entries = '',
+}: Settings<typeof SAFETY_SETTINGS>): ArtefactSource | undefined {
+  const keys = readArtefactKeys(entries)
+  if (path === undefined) return undefined
+  if (keys.length > 0) return { path, keys }
+  throw permanent('BATON_SAFETY_KEYS_INVALID', 'an artefact is named, and nobody may sign one', {
+    fix: 'Set BATON_SAFETY_KEYS to the public keys that `baton safety key NAME` printed.',
+  })
+}
+
+/** Whose artefacts are taken, as the record of a process's settings says it. */
+export const artefactKeyFacts = ({
+  BATON_SAFETY_KEYS: entries = '',
+}: Settings<typeof SAFETY_SETTINGS>): readonly OperationDetail[] =>
+  facts('ARTEFACT_KEY', readArtefactKeys(entries).map(formatVerifierKey))
+
+interface FollowParts {
+  /** The kind of process, for example `receiver`. */
+  readonly process: string
+  readonly scanner: ActiveScanner
+  /** Where they name no artefact, the scanner of the package judges, and the log is told of that alone. */
+  readonly settings: Settings<typeof SAFETY_SETTINGS>
+  readonly databaseUrl: string
+  readonly metrics: Pick<Metrics, 'safetyArtefactVersion' | 'safetyArtefactsTotal'>
+  readonly logger: Logger
+  /** Between two looks at the file; 3 s by default. */
+  readonly everyMs?: number
+}
+
+const LOOK_MS = 3_000
+
+/**
+ * Its start ends when the file has been looked at once, so that a process that starts after it begins with the artefact. Nothing judges
+ * before the log is sure to be told: while the database is away, the scanner stays the one it is. Throws BATON_SAFETY_KEYS_INVALID.
+ */
+export function followingArtefact(parts: FollowParts): Service {
+  const { process, scanner, metrics, logger, everyMs = LOOK_MS } = parts
+  const source = readSource(parts.settings)
+  const applicationName = `baton-${process}-safety`
+  const pool = createPool({ url: parts.databaseUrl, applicationName, connectionsMax: 1 })
+  let active: OpenedArtefact | undefined
+  let toldOf: string | undefined
+  /** What was found wrong last, so that it is told of once. */
+  let refused: string | undefined
+  metrics.safetyArtefactVersion.set(0)
+
+  async function tell(artefact: JudgesBy['artefact'], rulesetVersion: string): Promise<void> {
+    const told = await recordRuleset(pool, { process, rulesetVersion, artefact })
+    if (told === 'not_rising') throw notRising()
+    toldOf = rulesetVersion
+    if (told === 'told') logger.info({ event: 'safety.ruleset_recorded', process, rulesetVersion })
+  }
+
+  async function activate(bytes: Uint8Array, keys: readonly VerifierKey[]): Promise<void> {
+    const artefact = openArtefact(bytes, keys)
+    if (active !== undefined && artefact.version <= active.version) throw notRising()
+    const candidate = scannerOf(artefact.model)
+    const fault = scannerFault(candidate, scanner)
+    if (fault !== undefined) throw unfit(fault)
+    await tell(artefact, candidate.rulesetVersion)
+    scanner.replaceBy(candidate)
+    active = artefact
+    const { version, signedBy } = artefact
+    metrics.safetyArtefactVersion.set(version)
+    metrics.safetyArtefactsTotal.with({ outcome: 'activated' }).inc()
+    const { rulesetVersion } = candidate
+    logger.info({ event: 'safety.artefact_activated', version, signedBy, rulesetVersion })
+  }
+
+  function refuse({ code, message, fix }: BatonError, found: string): void {
+    refused = found
+    metrics.safetyArtefactsTotal.with({ outcome: 'refused' }).inc()
+    logger.error({ event: 'safety.artefact_refused', code, problem: message, fix })
+  }
+
+  async function look({ path, keys }: ArtefactSource): Promise<void> {
+    let found = 'unreadable'
+    try {
+      const bytes = await readFileBounded(path)
+      found = hash('sha256', bytes)
+      if (found === active?.sha256) refused = undefined
+      else if (found !== refused) await activate(bytes, keys)
+    } catch (error) {
+      const { kind } = error as BatonError
+      // What may pass, as a database that is away, is tried again.
+      if (kind !== 'permanent') throw error
+      if (found !== refused) refuse(error as BatonError, found)
+    }
+  }
+
+  async function run(): Promise<number | void> {
+    if (source !== undefined) await look(source)
+    if (toldOf !== scanner.rulesetVersion) await tell(undefined, scanner.rulesetVersion)
+    return source === undefined ? Infinity : undefined
+  }
+
+  function failed(error: unknown, failures: number): void {
+    if (failures === 1)
+      logger.warn({ event: 'safety.ruleset_unrecorded', process, code: codeOf(error) })
+  }
+
+  const looks = every({ name: 'safety artefact', everyMs, holdsProcess: false, run, failed })
+  let stopped: Promise<void> | undefined
+  return {
+    name: looks.name,
+    async start() {
+      if (source !== undefined) await look(source).catch(() => undefined)
+      await looks.start()
+    },
+    stop: () => (stopped ??= looks.stop().then(() => pool.end())),
+  }
+}
+
+async function readFileBounded(path: string): Promise<Uint8Array> {
+  const parts: Buffer[] = []
+  try {
+    // One byte more than it may have tells of a file that is too large, however large.
+    for await (const part of createReadStream(path, { end: ARTEFACT_BYTES_MAX }))
+      parts.push(part as Buffer)
+  } catch (cause) {
+    throw permanent('BATON_SAFETY_ARTEFACT_INVALID', `${path} cannot be read`, {
+      cause,
+      fix: 'Put the artefact there, readable for this process, or take BATON_SAFETY_ARTEFACT_FILE away.',
+    })
+  }
+  const bytes = Buffer.concat(parts)
+  if (bytes.length > ARTEFACT_BYTES_MAX) throw tooLarge()
+  return bytes
+}
+
+const notRising = (): BatonError =>
+  permanent(
+    'BATON_SAFETY_ARTEFACT_OLD',
+    'an artefact of this version or a higher one was active here before',
+    {
+      fix: 'Pack it again with a higher version; to step back, pack the earlier artefact so.',
+    },
+  )
+
+const unfit = (fault: string): BatonError =>
+  permanent('BATON_SAFETY_ARTEFACT_UNFIT', `the artefact fails its tests: ${fault}`, {
+    fix: 'Train the model with these kinds of text, and pack it again with a higher version.',
+  })
