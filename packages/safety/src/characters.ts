@@ -1,7 +1,7 @@
 // Facts about single characters: which are invisible, which look like Latin letters, and how each is folded for matching.
 
 /** Part of the ruleset version: raise it whenever folding changes what a rule sees. */
-export const NORMALISER_VERSION = 1
+export const NORMALISER_VERSION = 2
 
 /** Pairs of a Cyrillic, Greek or Armenian letter and the Latin letter it is mistaken for. */
 const LOOKALIKES =
@@ -18,11 +18,18 @@ for (const [index, character] of [...SMALL_CAPITALS[0]].entries()) {
   smallCapitals.set(character, SMALL_CAPITALS[1][index] ?? character)
 }
 
-const folds = new Map<number, string>()
+/** What a character is folded to: '' drops it. */
+export interface Fold {
+  readonly text: string
+  /** The same, in upper case where the character was; of the same length. */
+  readonly cased: string
+}
+
+const folds = new Map<number, Fold>()
 const FOLDS_MAX = 16_384
 
-/** The form of a non-ASCII character in the match copy: NFKC, lower case, without Latin diacritics; '' drops it. */
-export function foldCharacter(codePoint: number): string {
+/** The form of a non-ASCII character in the match copy: NFKC, lower case, without Latin diacritics. */
+export function foldCharacter(codePoint: number): Fold {
   const known = folds.get(codePoint)
   if (known !== undefined) return known
   const folded = computeFold(codePoint)
@@ -31,18 +38,22 @@ export function foldCharacter(codePoint: number): string {
   return folded
 }
 
-function computeFold(codePoint: number): string {
-  if (isCombiningMark(codePoint)) return ''
-  const character = String.fromCodePoint(codePoint)
+function computeFold(codePoint: number): Fold {
+  if (isCombiningMark(codePoint)) return { text: '', cased: '' }
   const squared = foldEnclosed(codePoint)
-  if (squared !== undefined) return squared
-  const compatible = character.normalize('NFKC').toLowerCase()
-  const plain = compatible
+  if (squared !== undefined) return { text: squared, cased: squared.toUpperCase() }
+  const compatible = String.fromCodePoint(codePoint).normalize('NFKC')
+  const text = withoutMarks(compatible.toLowerCase())
+  const plain = text === 'ı' ? 'i' : (smallCapitals.get(text) ?? text)
+  const cased = withoutMarks(compatible)
+  return { text: plain, cased: cased.toLowerCase() === plain ? cased : plain }
+}
+
+function withoutMarks(text: string): string {
+  return text
     .normalize('NFD')
     .replaceAll(/[\u0300-\u036f]/gu, '')
     .normalize('NFC')
-  if (plain === 'ı') return 'i'
-  return smallCapitals.get(plain) ?? plain
 }
 
 /** Negative circled and squared letters, which NFKC leaves alone. */

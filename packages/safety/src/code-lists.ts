@@ -12,8 +12,8 @@ const CODE = /(?:0x|0b|u\+)?(?<digits>[0-9a-f]{2,8})/giu
 const BASES = [
   { base: 2, written: /^[01]{7,8}$/u },
   { base: 10, written: /^\d{2,7}$/u },
-  { base: 16, written: /^(?:[0-9a-f]{2}|[0-9a-f]{4}|[0-9a-f]{8})$/iu },
   { base: 8, written: /^[0-7]{3}$/u },
+  { base: 16, written: /^[0-9a-f]{2,8}$/iu },
 ] as const
 const CODE_POINT_MAX = 0x10ffff
 
@@ -36,22 +36,44 @@ export function decodeCodeLists(text: string): Derived[] {
     const characters = readCodes(codes)
     if (characters === undefined) continue
     if (decoded !== '') decoded += '\n'
-    for (const [at, { start, end }] of codes.entries()) {
-      pieces.replace(decoded.length, start, end)
-      decoded += characters[at] ?? ''
+    let first = 0
+    for (const { character, length } of characters) {
+      const last = codes[first + length - 1]
+      pieces.replace(decoded.length, codes[first]?.start ?? 0, last?.end ?? 0)
+      decoded += character
+      first += length
     }
   }
   return decoded === '' ? [] : [{ kind: 'codes', text: decoded, map: pieces.map }]
 }
 
-/** One character for each code. */
-function readCodes(codes: readonly Code[]): readonly string[] | undefined {
+interface Character {
+  readonly character: string
+  /** In codes. */
+  readonly length: number
+}
+
+function readCodes(codes: readonly Code[]): readonly Character[] | undefined {
   for (const { base, written } of BASES) {
     if (!codes.every(({ digits }) => written.test(digits))) continue
     const points = codes.map(({ digits }) => Number.parseInt(digits, base))
-    if (points.some((point) => point > CODE_POINT_MAX)) continue
-    const characters = points.map((point) => String.fromCodePoint(point))
-    if (isReadable(characters.join(''))) return characters
+    const characters = asBytes(points) ?? asCodePoints(points)
+    if (isReadable(characters.map(({ character }) => character).join(''))) return characters
   }
   return undefined
 }
+
+/** Bytes of UTF-8, where they are. */
+function asBytes(points: readonly number[]): readonly Character[] | undefined {
+  if (points.some((point) => point > 255) || points.every((point) => point < 128)) return undefined
+  const text = Buffer.from(points).toString('utf8')
+  if (text.includes('\ufffd')) return undefined
+  return Array.from(text, (character) => ({ character, length: Buffer.byteLength(character) }))
+}
+
+/** Code points, or the units of UTF-16. */
+const asCodePoints = (points: readonly number[]): readonly Character[] =>
+  points.map((point) => ({
+    character: point > CODE_POINT_MAX ? '\ufffd' : String.fromCodePoint(point),
+    length: 1,
+  }))

@@ -1,7 +1,8 @@
 // Recovers texts written in another alphabet of the machine: base64, base32, hex and bits, without separators.
 import { isBinary, PROBE_LENGTH } from './base64-probe.ts'
-import { encodedRuns } from './pre-filter.ts'
 import { isReadable } from './readable.ts'
+import { reverse } from './rewrites.ts'
+import { mirrorLetters, rotateLetters } from './rules/triggers.ts'
 import { PieceMap } from './span-map.ts'
 import type { Derived, Span } from './span-map.ts'
 
@@ -14,31 +15,46 @@ const ALPHABETS: readonly { readonly name: Alphabet; readonly written: RegExp }[
 ]
 /** So much is decoded, and judged to be readable or not, at a time; a multiple of what each alphabet writes whole bytes in. */
 const PART_LENGTH = 8_192
-/** So many bytes of text in a row are no accident among others. */
+/** A shorter run that is no text as it stands is an identifier (a UUID has 36 characters). */
+const OTHERWISE_MIN = 40
+const HEX = /^[0-9a-f]+$/iu
+/** So many characters of text in a row are no accident among other bytes. */
 const STRETCH_MIN = 20
+// eslint-disable-next-line no-control-regex -- the class is exactly what no text has
+const NO_TEXT = /[\ufffd\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+/u
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
 
-/** The runs among some parts of a text that give readable text, put together for each alphabet. */
-export function decodeRuns(text: string, parts: readonly Span[]): Derived[] {
+/** The runs of characters of those alphabets in a text that give readable text, put together for each alphabet. */
+export function decodeRuns(text: string, runs: readonly Span[]): Derived[] {
   const texts = new Map<Alphabet, DerivedText>()
   const textOf = (alphabet: Alphabet): DerivedText => {
     const known = texts.get(alphabet) ?? new DerivedText(alphabet)
     texts.set(alphabet, known)
     return known
   }
-  for (const run of parts.flatMap((part) => encodedRuns(text, part))) {
+  for (const run of runs) {
     const token = text.slice(...run)
     const alphabet = alphabetOf(token)
-    if (alphabet !== undefined) textOf(alphabet).addToken(token, run[0])
-    else if (
-      isBinary(text, run) ||
-      !isReadable(decodeToken(token.slice(0, PROBE_LENGTH), 'base64'))
-    )
-      textOf('base64').addStretches(token, run[0])
-    else textOf('base64').addToken(token, run[0])
+    if (alphabet !== undefined) {
+      textOf(alphabet).addToken(token, run[0])
+      continue
+    }
+    if (token.length < OTHERWISE_MIN) continue
+    for (const rewritten of REWRITES.map((rewrite) => rewrite(token))) {
+      const other = alphabetOf(rewritten)
+      if (other !== undefined) textOf(other).addWhole(rewritten, run)
+    }
+    if (!HEX.test(token)) textOf('base64').addStretches(token, run)
   }
   return [...texts.values()].flatMap((one) => one.finish())
 }
+
+/** What may have been done to an encoded text, of which no words are left to tell. */
+const REWRITES: readonly ((token: string) => string)[] = [
+  reverse,
+  (token) => rotateLetters(token, 13),
+  (token) => mirrorLetters(token),
+]
 
 /** Base64 in lines that are too short to be runs. */
 const LINES = /(?<![a-z0-9+/_-])[a-z0-9+/_-]{4,23}(?:\r?\n[a-z0-9+/_-]{4,23}){3,}/giu
@@ -57,19 +73,20 @@ export function joinBroken(text: string): Derived[] {
       const token = pieces.replaceAll(/\s+/gu, '')
       if (!isReadable(decodeToken(token, 'base64'))) continue
       const end = match.index + found.length
-      broken.addBroken(token, [end - pieces.length, end])
+      broken.addWhole(token, [end - pieces.length, end])
       break
     }
   }
   return broken.finish()
 }
 
-/** What else than base64 a token can be, and gives readable text in. */
+/** The alphabet in which the first characters of a token are readable text. */
 function alphabetOf(token: string): Alphabet | undefined {
-  return ALPHABETS.find(
-    ({ name, written }) =>
-      written.test(token) && isReadable(decodeToken(token.slice(0, 2 * PROBE_LENGTH), name)),
-  )?.name
+  for (const { name, written } of ALPHABETS)
+    if (written.test(token) && isReadable(decodeToken(token.slice(0, 2 * PROBE_LENGTH), name)))
+      return name
+  if (isBinary(token, [0, token.length])) return undefined
+  return isReadable(decodeToken(token.slice(0, PROBE_LENGTH), 'base64')) ? 'base64' : undefined
 }
 
 function decodeToken(token: string, alphabet: Alphabet): string {
@@ -115,25 +132,20 @@ class DerivedText {
       const decoded = decodeToken(part, this.#alphabet)
       const place: Span = [from + start, from + start + part.length]
       if (isReadable(decoded)) this.#add(decoded, place)
-      else if (this.#alphabet === 'base64') this.addStretches(part, place[0])
+      else if (this.#alphabet === 'base64') this.addStretches(part, place)
     }
   }
 
-  /** A token that stands in pieces. */
-  addBroken(token: string, place: Span): void {
-    this.#add(decodeToken(token, 'base64'), place)
+  /** A token that does not stand so in the text, but somewhere there. */
+  addWhole(token: string, place: Span): void {
+    this.#add(decodeToken(token, this.#alphabet), place)
   }
 
   /** The text between other bytes, wherever in a token it begins: base64 can be cut in at four places. */
-  addStretches(token: string, from: number): void {
+  addStretches(token: string, place: Span): void {
     for (let cut = 0; cut < 4; cut++) {
-      const bytes = Buffer.from(token.slice(cut), 'base64')
-      for (const [start, end] of stretchesOf(bytes)) {
-        const text = bytes.toString('latin1', start, end)
-        const at = from + cut
-        if (isReadable(text))
-          this.#add(text, [at + Math.floor((start * 4) / 3), at + Math.ceil((end * 4) / 3)])
-      }
+      for (const stretch of decodeToken(token.slice(cut), 'base64').split(NO_TEXT))
+        if (stretch.length >= STRETCH_MIN && isReadable(stretch)) this.#add(stretch, place)
     }
   }
 
@@ -150,17 +162,4 @@ class DerivedText {
     if (this.#text === '') return []
     return [{ kind: this.#alphabet, text: this.#text, map: this.#pieces.map }]
   }
-}
-
-/** Where at least `STRETCH_MIN` bytes of ASCII text stand in a row. */
-function stretchesOf(bytes: Uint8Array): Span[] {
-  const stretches: Span[] = []
-  let start = 0
-  for (let at = 0; at <= bytes.length; at++) {
-    const byte = bytes[at] ?? 0
-    if ((byte >= 32 && byte < 127) || byte === 10) continue
-    if (at - start >= STRETCH_MIN) stretches.push([start, at])
-    start = at + 1
-  }
-  return stretches
 }

@@ -21,6 +21,8 @@ export interface HiddenText {
 /** The match copy: lower case, folded, without invisible characters. */
 export interface Normalised {
   readonly text: string
+  /** The same, character by character, in the case of the source: alphabets of the machine tell the cases apart. */
+  readonly cased: string
   readonly map: SpanMap
   readonly hidden: readonly HiddenText[]
   /** Invisible characters that no script or emoji explains, and where the first to the last of them stand. */
@@ -42,6 +44,7 @@ export function normalise(text: string): Normalised {
   if (first === null)
     return {
       text: text.toLowerCase(),
+      cased: text,
       map: identityMap,
       hidden: [],
       unexplained: { count: 0, span: [0, 0] },
@@ -54,6 +57,7 @@ class Folding {
   readonly #pieces = new PieceMap()
   readonly #hidden: HiddenText[] = []
   #text = ''
+  #cased = ''
   #unexplained = 0
   #firstUnexplained = 0
   #lastUnexplained = 0
@@ -78,6 +82,7 @@ class Folding {
     const text = this.#mixes ? foldLookalikes(this.#text) : this.#text
     return {
       text,
+      cased: this.#mixes ? casedAs(text, this.#text, this.#cased) : this.#cased,
       map: this.#pieces.map,
       hidden: this.#hidden,
       unexplained: {
@@ -90,7 +95,9 @@ class Folding {
   #copy(from: number, until: number): void {
     if (from === until) return
     this.#pieces.copy(this.#text.length, from)
-    this.#text += this.#source.slice(from, until).toLowerCase()
+    const part = this.#source.slice(from, until)
+    this.#text += part.toLowerCase()
+    this.#cased += part
   }
 
   #fold(from: number, until: number): void {
@@ -103,9 +110,10 @@ class Folding {
         continue
       }
       const folded = foldCharacter(codePoint)
-      if (folded.length > 0) {
+      if (folded.text.length > 0) {
         this.#pieces.replace(this.#text.length, position, next)
-        this.#text += folded
+        this.#text += folded.text
+        this.#cased += folded.cased
         this.#mixes ||= hasLookalikes(codePoint)
       }
       position = next
@@ -171,6 +179,15 @@ class Folding {
     const isLow = unit >= 0xdc00 && unit <= 0xdfff
     return isLow ? codePointIn(this.#source, position - 2) : unit
   }
+}
+
+/** A text in which letters were replaced, in the case that each had before. */
+function casedAs(text: string, before: string, cased: string): string {
+  if (text === before) return cased
+  return Array.from({ length: text.length }, (_, index) => {
+    if (text[index] === before[index]) return cased[index]
+    return cased[index] === before[index] ? text[index] : text[index]?.toUpperCase()
+  }).join('')
 }
 
 /**

@@ -86,17 +86,6 @@ export function createPreFilter(literals: readonly Literal[]): PreFilter {
   }
 }
 
-/** The runs of base64 characters, long enough to be an encoded text, inside a part of any text. */
-export function encodedRuns(text: string, [start, end]: Span): Span[] {
-  const runs: Span[] = []
-  for (let from = start; from < end; from++) {
-    const until = Math.min(end, endOfRun(text, from))
-    if (until - from >= ENCODED_RUN_MIN) runs.push([from, until])
-    from = until
-  }
-  return runs
-}
-
 function endOfRun(text: string, from: number): number {
   let end = from
   while (end < text.length && ((TRAITS[text.charCodeAt(end)] ?? 0) & IN_RUN) !== 0) end++

@@ -1,21 +1,28 @@
 // Reads a normalised text in another order or spelling: rotated, mirrored, backwards, spaced, leet, split over turns, letters only.
 import { createLiteralScan } from './automaton.ts'
 import type { Hint } from './hints.ts'
-import { JOINED_ANCHORS, mapAscii, mirrorLetters, rotateLetters } from './rules/triggers.ts'
+import {
+  asciiTable,
+  JOINED_ANCHORS,
+  mapAscii,
+  mirrorLetters,
+  rotateLetters,
+} from './rules/triggers.ts'
 import { composeMaps, joinDerived, PieceMap, reverseMap, shiftMap } from './span-map.ts'
 import type { Derived, Span } from './span-map.ts'
 
 const JOINED_AROUND = 512
 
 // Separators and letters exclude one another, so that matching is linear.
-const SPACED = /(?<![a-z0-9])[a-z](?![a-z0-9])(?:[ .,:_*|-]{1,5}[a-z0-9](?![a-z0-9])){7,}/gu
-const SEPARATED = /([ .,:_*|-]+)([a-z0-9])/gu
+const SPACED = /(?<![a-z0-9])[a-z](?![a-z0-9])(?:[ .,:_*|-]{1,5}[a-z0-9](?![a-z0-9])){7,}/giu
+const SEPARATED = /([ .,:_*|-]+)([a-z0-9])/giu
 const TURN_BORDER =
-  /["']\s?\}\s?,\s?\{\s?["']role["']\s?:\s?["'][a-z]{1,12}["']\s?,\s?["']content["']\s?:\s?["']/gu
+  /["']\s?\}\s?,\s?\{\s?["']role["']\s?:\s?["'][a-z]{1,12}["']\s?,\s?["']content["']\s?:\s?["']/giu
 
-const LEET = new Map(
+const LEET_SIGNS = new Map(
   Array.from('01!34@5$79', (sign, index) => [sign.charCodeAt(0), 'oiieaasstg'.charCodeAt(index)]),
 )
+const LEET = asciiTable((unit) => LEET_SIGNS.get(unit) ?? unit)
 
 /** The form that hints ask for, read around them. */
 export function rewrite(text: string, hint: Hint): Derived[] {
@@ -29,19 +36,19 @@ export function rewrite(text: string, hint: Hint): Derived[] {
 function rewritePart(part: string, { rewrite: kind, shift }: Hint): Omit<Derived, 'kind'> {
   switch (kind) {
     case 'rotated':
-      return { text: rotateLetters(part, 26 - shift), map: shiftMap(0) }
+      return { text: rotateLetters(part, (26 - shift) % 26), map: shiftMap(0) }
     case 'mirrored':
       return { text: mirrorLetters(part), map: shiftMap(0) }
     case 'reversed':
       return { text: reverse(part), map: reverseMap(part.length) }
     case 'leet':
-      return { text: mapAscii(part, (unit) => LEET.get(unit) ?? unit), map: shiftMap(0) }
+      return { text: mapAscii(part, LEET), map: shiftMap(0) }
     case 'turns':
       return joinTurns(part)
   }
 }
 
-function reverse(text: string): string {
+export function reverse(text: string): string {
   const units = Buffer.from(text, 'utf16le')
   return Buffer.from(units.swap16().toReversed()).toString('utf16le')
 }
@@ -84,7 +91,7 @@ export function joinSpaced(text: string): Derived[] {
 }
 
 function separatorAfterFirst(stretch: string): string {
-  return /^.([^a-z0-9]+)/u.exec(stretch)?.[1] ?? ' '
+  return /^.([^a-z0-9]+)/iu.exec(stretch)?.[1] ?? ' '
 }
 
 const scanJoined = createLiteralScan(JOINED_ANCHORS.map((text) => ({ text, bits: 1 })))

@@ -7,7 +7,7 @@ import type { Hit, Matcher } from './matcher.ts'
 import { opinionOn } from './model/model.ts'
 import type { Model } from './model/model.ts'
 import { normalise } from './normalise.ts'
-import type { HiddenText, Normalised } from './normalise.ts'
+import type { HiddenText } from './normalise.ts'
 import { isQuoted } from './quotation.ts'
 import { joinLetters, joinSpaced, rewrite } from './rewrites.ts'
 import { HIDDEN_CHARACTERS, HIDDEN_TEXT, UNEXPLAINED_MIN } from './rules/hidden.ts'
@@ -107,17 +107,15 @@ class Reader {
     if (normalised.unexplained.count >= UNEXPLAINED_MIN) {
       this.#addHidden(HIDDEN_CHARACTERS, normalised.unexplained.span, view)
     }
-    const inSource = [
-      ...hiddenTexts(normalised.hidden),
-      ...decode(view.text, { normalised, triggers }),
-    ]
+    const inSource = hiddenTexts(normalised.hidden)
+    const inCopy = decode(normalised.cased, triggers)
     if (depth >= DEPTH_MAX) {
-      if (inSource.length > 0) this.#work.incomplete = true
+      if (inSource.length + inCopy.length > 0) this.#work.incomplete = true
       return []
     }
-    const inCopy = hints.flatMap((hint) => this.#rewrite(normalised.text, hint))
-    if (triggers.spaced) inCopy.push(...joinSpaced(normalised.text))
-    if (triggers.joined && depth === 0) inCopy.push(...joinLetters(normalised.text))
+    inCopy.push(...hints.flatMap((hint) => this.#rewrite(normalised.cased, hint)))
+    if (triggers.spaced) inCopy.push(...joinSpaced(normalised.cased))
+    if (triggers.joined) inCopy.push(...joinLetters(normalised.text))
     return [
       ...inSource.map((derived) => below(view, derived, view.map)),
       ...inCopy.map((derived) => below(view, derived, toRoot)),
@@ -169,22 +167,13 @@ class Reader {
   }
 }
 
-interface Decoding {
-  readonly normalised: Normalised
-  readonly triggers: Triggers
-}
-
-/**
- * All decodings of a source text that give readable text. The triggers were read off the match copy, which keeps every ASCII
- * character of the source: a run there lies inside a run of the copy, and the copy has no fewer escapes.
- */
-function decode(source: string, { normalised, triggers }: Decoding): Derived[] {
-  const parts = triggers.runs.map((run) => normalised.map(...run))
+/** All decodings of a match copy in its own case that give readable text. */
+function decode(text: string, triggers: Triggers): Derived[] {
   return [
-    ...(parts.length > 0 ? decodeRuns(source, parts) : []),
-    ...(triggers.escapes >= ESCAPES_MIN ? decodeEscapes(source) : []),
-    ...(triggers.codes ? decodeCodeLists(source) : []),
-    ...joinBroken(source),
+    ...(triggers.runs.length > 0 ? decodeRuns(text, triggers.runs) : []),
+    ...(triggers.escapes >= ESCAPES_MIN ? decodeEscapes(text) : []),
+    ...(triggers.codes ? decodeCodeLists(text) : []),
+    ...joinBroken(text),
   ]
 }
 

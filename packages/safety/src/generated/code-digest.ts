@@ -1,2 +1,2 @@
 // Generated from the scanner's code by generate-code-digest.ts; do not edit.
-export const CODE_DIGEST = '5f5c0527f58557492c48b7e689811688e5a7e944a20c226d13a0b9570a092b33'
+export const CODE_DIGEST = 'f458ef0434671dc6e57ff5c35baa938f80770e00ebda3fe2e0aca36cd5073397'
