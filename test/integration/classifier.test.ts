@@ -30,10 +30,10 @@ beforeEach(() => {
 })
 
 /** Carl sends what no rule of the scanner finds. */
-async function send(text = 'The supplier delivers every item.') {
+async function send(text = 'The supplier delivers every item.', targetAgentType = 'asked') {
   const { timestamp: _, ...state } = newTask()
   const agentState = { ...state, currentState: { text } }
-  const asked = { agentState, targetAgentType: 'asked' }
+  const asked = { agentState, targetAgentType }
   const { status, body } = await review.call('carl', 'POST', '/v2/handoffs', asked)
   expect(status).toBe(202)
   return { handoffId: body.handoffId as string, taskId: body.taskId as string }
@@ -120,6 +120,25 @@ it('holds no connection while it thinks, keeps the claim, and lets other handoff
   await review.pipeline.reaches(slow.handoffId, 'COMPLETED')
   expect(await decisionsOf(slow.taskId)).toMatchObject([
     { event: 'HANDOFF_ACCEPTED', epoch: 1, classifier: { decision: 'flag', scanner: 'allow' } },
+  ])
+})
+
+it('has what it flags rejected for an agent type that takes nothing flagged, until two people release it', async () => {
+  const strict = recordingAgent('strict')
+  const classifier = createHttpClassifier({ url: server.url, name: 'guard', timeoutMs: 20_000 })
+  await review.pipeline.start([strict.agent], { classifier, rejectFlagged: ['strict'] })
+  server.answer = () => ({ version: '3.1', verdict: 'flag' })
+  const { handoffId, taskId } = await send(undefined, 'strict')
+  const { details } = await review.pipeline.reaches(handoffId, 'DEAD_LETTERED')
+  expect(details).toMatchObject([{ rule: 'rejects-flagged' }, { rule: 'classifier' }])
+  await review.decide('ann', handoffId, 'release')
+  await review.decide('bob', handoffId, 'release')
+  await review.pipeline.reaches(handoffId, 'COMPLETED')
+  expect(strict.executed).toHaveLength(1)
+  const judged = { policy: 'REJECTS_FLAGGED', classifier: { decision: 'flag', scanner: 'allow' } }
+  expect(await decisionsOf(taskId)).toMatchObject([
+    { event: 'HANDOFF_REJECTED', ...judged },
+    { event: 'HANDOFF_ACCEPTED', ...judged, release: expect.any(String) as string },
   ])
 })
 

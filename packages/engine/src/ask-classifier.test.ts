@@ -81,10 +81,11 @@ describe('a classifier', () => {
         path: '/v1/classify',
         authorization: 'Bearer its-token',
         schema: 'baton/classify/1',
-        scanner: { decision: 'flag', findings: [{ pointer: '/currentState/text' }] },
+        scanner: { decision: 'flag' },
       },
     ])
     const [asked] = server.asked
+    expect(asked?.scanner.findings[0]).toMatchObject({ pointer: '/currentState/text' })
     expect(asked?.texts).toContainEqual({
       pointer: '/currentState/text',
       trust: 'data',

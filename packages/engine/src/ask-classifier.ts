@@ -11,7 +11,7 @@ import type { Classifier, Opinion } from './classifier.ts'
 import { outcomeOf, withOpinion } from './decide/classified.ts'
 import type { ClassifiedSafety, ClassifierFailure } from './decide/classified.ts'
 import { staysHere } from './decide/stays-here.ts'
-import { judgeClassified } from './judge-claimed.ts'
+import { judgeWorse } from './judge-claimed.ts'
 import type { JudgingBy } from './judge-claimed.ts'
 
 /** A message is at most 1 MiB; what says where its texts stand may repeat some of it. */
@@ -33,7 +33,7 @@ export async function askClassifier(
   const answer = await answerAbout(verdict.message, scan, classifier)
   const classified = withOpinion(scan, { name: classifier.name, answer })
   metrics.classifierTotal[outcomeOf(classified)].inc()
-  return judgeClassified(claimed, verdict, { people, scan: classified })
+  return judgeWorse(claimed, verdict, { people, scan: classified })
 }
 
 const canBeRaised = (

@@ -53,10 +53,10 @@ export function judgeClaimed(
   return requireApproval(verdict, claimed, { people, now, sha256: () => hash('sha256', body) })
 }
 
-/** What an accepted one comes to with the verdict of scanner and classifier together; a release holds over both. */
-export function judgeClassified(
+/** What an accepted one comes to with a verdict that is worse than the scanner's alone; a release holds over that too. */
+export function judgeWorse(
   claimed: ClaimedHandoff,
-  accepted: Acceptance<SafetyVerdict>,
+  accepted: Acceptance<ClassifiedSafety>,
   { people, scan }: Pick<JudgingBy, 'people'> & { readonly scan: ClassifiedSafety },
 ): Verdict<ClassifiedSafety> {
   const { body: bytes, keyId, signature } = claimed

@@ -1,5 +1,5 @@
-// Judges what was claimed: small ones here, large ones in a thread, past what people exempted, and by a classifier too where one is set. The claim is
-// kept meanwhile.
+// Judges what was claimed: small ones here, large ones in a thread, past what people exempted, by a classifier too where one is set, and by the
+// policy of the agent type. The claim is kept meanwhile.
 import type { AgentRegistration, Verdict } from '@baton/protocol'
 import { extendLeases, readClock } from '@baton/store'
 import type { ClaimedHandoff, Pool } from '@baton/store'
@@ -10,7 +10,8 @@ import type { Classifier } from './classifier.ts'
 import type { ClassifiedSafety } from './decide/classified.ts'
 import { exemptionsOfPair, heldExemptions } from './decide/exemptions.ts'
 import type { Exemption } from './decide/exemptions.ts'
-import { judgeClaimed } from './judge-claimed.ts'
+import { byPolicy, isRejectedByPolicy } from './decide/flagged.ts'
+import { judgeClaimed, judgeWorse } from './judge-claimed.ts'
 import type { JudgingBy } from './judge-claimed.ts'
 import { LARGE_BYTES } from './large-work.ts'
 import type { LargeWork } from './large-work.ts'
@@ -25,6 +26,8 @@ export interface JudgeParts extends Omit<JudgingBy, 'held'> {
   readonly classifier?: Classifier | undefined
   /** What people took out of the scanner's decisions; nothing by default. */
   readonly exemptions?: readonly Exemption[] | undefined
+  /** Agent types that take nothing which is flagged; `*` for every one; none by default. */
+  readonly rejectFlagged?: readonly string[] | undefined
   readonly metrics: Pick<Metrics, 'classifierTotal'>
 }
 
@@ -39,6 +42,7 @@ type Judge = (
 
 export function createJudge(parts: JudgeParts): Judge {
   const { pool, leaseMs, largeWork, classifier, exemptions = [], metrics, people } = parts
+  const rejecting = new Set(parts.rejectFlagged)
   const { scan } = parts.scanner
 
   /** By the database's clock, which nobody is asked for where no exemption is for such a handoff. */
@@ -48,11 +52,23 @@ export function createJudge(parts: JudgeParts): Judge {
     return now && heldExemptions(asked, claimed, { people, now })
   }
 
+  /** By the policy of the agent type, over what scanner and classifier came to. */
+  function byOwnPolicy(
+    claimed: ClaimedHandoff,
+    agent: AgentRegistration,
+    verdict: Verdict<ClassifiedSafety>,
+  ): Verdict<ClassifiedSafety> {
+    const { scan: judged } = verdict.checks
+    if (!verdict.valid || judged === null) return verdict
+    if (!isRejectedByPolicy(judged, agent.type, rejecting)) return verdict
+    return judgeWorse(claimed, verdict, { people, scan: byPolicy(judged) })
+  }
+
   return async (claimed, agent) => {
     const asked = exemptionsOfPair(exemptions, claimed, agent.type)
     const isLarge = claimed.body.byteLength > LARGE_BYTES
     if (!isLarge && classifier === undefined && asked.length === 0)
-      return judgeClaimed(claimed, agent, { ...parts, scan })
+      return byOwnPolicy(claimed, agent, judgeClaimed(claimed, agent, { ...parts, scan }))
     // Others may be judged before it, and a classifier takes its time.
     const keep = () => void extendLeases(pool, [claimed], leaseMs).catch(() => undefined)
     const keeping = setInterval(keep, leaseMs / BEATS_PER_LEASE)
@@ -63,8 +79,12 @@ export function createJudge(parts: JudgeParts): Judge {
       const verdict = isLarge
         ? await largeWork.judge(claimed, agent, by)
         : judgeClaimed(claimed, agent, { ...by, scan })
-      if (verdict === undefined || classifier === undefined) return verdict
-      return await askClassifier(claimed, verdict, { classifier, metrics, people })
+      if (verdict === undefined) return undefined
+      const both =
+        classifier === undefined
+          ? verdict
+          : await askClassifier(claimed, verdict, { classifier, metrics, people })
+      return byOwnPolicy(claimed, agent, both)
     } finally {
       clearInterval(keeping)
     }

@@ -123,7 +123,7 @@ const signatureOf = ({ keyId, signedAt }: ExemptionSignature, people: People) =>
 })
 
 /** So many stand in a record one by one, beside what else a process begins with; more by their number and a digest. */
-const SINGLY_MAX = 8
+const SINGLY_MAX = 4
 
 /** What the record of a process's settings says of them: all of their terms but the reason, and who signed. */
 export const exemptionFacts = (exemptions: readonly Exemption[]): readonly OperationDetail[] =>

@@ -245,8 +245,11 @@ export const CLASSIFIER_SETTINGS = {
   }),
 }
 
-/** What people took out of the scanner's decisions. */
-export const EXEMPTION_SETTINGS = {
+/** What people took out of the scanner's decisions, and which agent types take less than it lets pass. */
+export const JUDGING_SETTINGS = {
+  BATON_REJECT_FLAGGED: optionalText({
+    help: 'Agent types, comma-separated, or * for all, that take nothing which scanner or classifier flag: it waits for people, like what is rejected. The same for receivers and gateways.',
+  }),
   BATON_EXEMPTIONS: optionalText({
     help: 'JSON file of exemptions from rules of the scanner, signed by reviewers of BATON_PEOPLE, the same for receivers and gateways; read at the start. infra/safety.md shows one.',
   }),

@@ -139,6 +139,8 @@ export interface AuditEntry {
   readonly classifier?: EntryClassifier
   /** Only in decisions that would have counted more findings without them: the exemptions, by their names. */
   readonly exemptions?: readonly string[]
+  /** Only in decisions, where a policy of the receiver judged worse than scanner and classifier: which. */
+  readonly policy?: string
   /** Only where a release is given or made use of: its id. */
   readonly release?: string
   /** Only in records of what an execution came to, where it said which language model it used. */

@@ -107,6 +107,7 @@ const STRUCTURAL_MEMBERS = {
     }),
   ),
   exemptions: optional(list(uuid, EXEMPTIONS_MAX)),
+  policy: optional(code),
   release: optional(uuid),
   model: optional(name),
   times: optional(integer(1, Number.MAX_SAFE_INTEGER)),

@@ -64,6 +64,7 @@ export interface RecordBody {
   readonly act?: EntryAct
   readonly classifier?: EntryClassifier
   readonly exemptions?: readonly string[]
+  readonly policy?: string
   readonly release?: string
   readonly model?: string
   readonly times?: number

@@ -36,7 +36,7 @@ MEMBERS = {
     "verdicts", "reason", "cost", "payload", "keyIds",
 }
 OPTIONAL = {
-    "act", "tenant", "sentBy", "classifier", "exemptions", "release", "erasure", "model", "times", "joins", "fanOut", "stream", "operation",
+    "act", "tenant", "sentBy", "classifier", "exemptions", "policy", "release", "erasure", "model", "times", "joins", "fanOut", "stream", "operation",
 }
 PERSON = (r"((?:[a-z][a-z0-9-]{0,30}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,63}):([a-z+]{1,64}):([A-Za-z0-9+/]{43}=)"
           r"(?::([0-9]{4}-[0-9]{2}-[0-9]{2}))?")

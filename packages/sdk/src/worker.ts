@@ -72,6 +72,8 @@ export interface WorkerOptions {
   readonly classifier?: Classifier | undefined
   /** What people took out of the scanner's decisions, of `openExemptions`; nothing by default. */
   readonly exemptions?: readonly Exemption[] | undefined
+  /** Agent types that take nothing which is flagged, or `*`: it waits for people, like what is rejected. None by default. */
+  readonly rejectFlagged?: readonly string[] | undefined
   /** How much of a receiver's window what is handed on may fill, and how many of the latest turns stay; 0.8 and 5 by default. */
   readonly compression?: CompressionBounds | undefined
   /** Most handoffs under way at once per agent type; 32 by default. As many direct calls, of all types together. */
@@ -239,12 +241,10 @@ function watchCalls(
 }
 
 /** By what, and beside whom, handoffs are judged. */
-const judgingOf = ({ keyRing, people = NOBODY, classifier, exemptions }: WorkerOptions) => ({
-  keyRing,
-  people,
-  classifier,
-  exemptions,
-})
+const judgingOf = ({ people = NOBODY, ...options }: WorkerOptions) => {
+  const { keyRing, classifier, exemptions, rejectFlagged } = options
+  return { keyRing, people, classifier, exemptions, rejectFlagged }
+}
 
 const settlementOf = ({
   attemptsMax = 3,

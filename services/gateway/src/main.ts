@@ -2,10 +2,9 @@
 import {
   artefactKeyFacts,
   createActiveScanner,
-  exemptionFacts,
   followingArtefact,
-  openClassifier,
-  openExemptions,
+  judgingFacts,
+  openJudging,
   openSummariser,
   readCompression,
   readFanOutBounds,
@@ -41,10 +40,8 @@ await runProcess('gateway', {
     // Before anybody sends: the first sender would wait for it.
     prepareSchemas()
     const { BATON_DATABASE_URL: databaseUrl, BATON_REDIS_URL: redisUrl } = settings
-    const classifier = openClassifier(settings, tls)
     const people = parsePeople(settings.BATON_PEOPLE ?? '')
-    const exemptions = openExemptions(settings.BATON_EXEMPTIONS, people)
-    const judging = { classifier, exemptions }
+    const judging = openJudging(settings, { people, tls })
     const remote = await openRemote(settings, { logger, tls, ...judging, onStuck: life.fail })
     const apiKeys = readApiKeys(settings.BATON_API_KEYS)
     showKeyEnds(apiKeys, metrics)
@@ -92,15 +89,14 @@ await runProcess('gateway', {
         ...signingKeyFacts(keyRing),
         ...artefactKeyFacts(settings),
         ...waiverFacts(settings),
-        ...exemptionFacts(exemptions),
-        ...facts('CLASSIFIER', classifier === undefined ? [] : [classifier.name]),
+        ...judgingFacts(judging),
       ],
     }
     return [
       createOpsService({ ...own, settings, life, ready: () => gateway.ready() }),
       safeServers({ ...own, databaseUrl, redisUrl, settings, life }),
-      closing('classifier', async () => classifier?.close()),
       followingArtefact({ ...own, process: 'gateway', scanner, settings, databaseUrl }),
+      closing('classifier', async () => judging.classifier?.close()),
       closing('summariser', async () => summariser?.close()),
       closing('transport', async () => {
         remote?.client.close()

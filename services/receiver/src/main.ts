@@ -2,11 +2,10 @@
 import {
   artefactKeyFacts,
   createActiveScanner,
-  exemptionFacts,
   followingArtefact,
+  judgingFacts,
   openAlertWebhooks,
-  openClassifier,
-  openExemptions,
+  openJudging,
   openSummariser,
   openTransport,
   readCompression,
@@ -17,7 +16,7 @@ import {
   signingKeyFacts,
 } from '@baton/engine'
 import { createOpsService } from '@baton/http/ops'
-import { facts, peopleFacts, waiverFacts } from '@baton/ledger'
+import { peopleFacts, waiverFacts } from '@baton/ledger'
 import { closing } from '@baton/runtime'
 import { runProcess } from '@baton/runtime/process'
 import { createWorker, parsePeople, parseSigningKeys } from '@baton/sdk'
@@ -41,11 +40,10 @@ await runProcess('receiver', {
       logger,
     })
     const summariser = openSummariser(settings, tls)
-    const classifier = openClassifier(settings, tls)
     const keyRing = parseSigningKeys(settings.BATON_SIGNING_KEYS)
     const people = parsePeople(settings.BATON_PEOPLE ?? '')
-    const exemptions = openExemptions(settings.BATON_EXEMPTIONS, people)
     const scanner = createActiveScanner()
+    const judging = openJudging(settings, { people, tls })
     const worker = createWorker({
       agents,
       databaseUrl,
@@ -57,8 +55,7 @@ await runProcess('receiver', {
       tls,
       jurisdiction: settings.BATON_JURISDICTION,
       summariser,
-      classifier,
-      exemptions,
+      ...judging,
       compression: readCompression(settings),
       concurrency: settings.BATON_CONCURRENCY,
       backoff: { baseMs: settings.BATON_RETRY_BASE_MS, capMs: settings.BATON_RETRY_CAP_MS },
@@ -85,8 +82,7 @@ await runProcess('receiver', {
         ...signingKeyFacts(keyRing),
         ...artefactKeyFacts(settings),
         ...waiverFacts(settings),
-        ...exemptionFacts(exemptions),
-        ...facts('CLASSIFIER', classifier === undefined ? [] : [classifier.name]),
+        ...judgingFacts(judging),
       ],
     }
     return [

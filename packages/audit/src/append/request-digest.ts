@@ -93,11 +93,14 @@ const operationFields = ({
   ...details.map(({ code, value, sha256 }) => [code, value, sha256]),
 ]
 
-function besideScanner({ classifier, exemptions }: AuditEntry) {
-  const exempted = exemptions === undefined ? [] : [['exemptions', ...exemptions]]
-  if (classifier === undefined) return exempted
+function besideScanner({ classifier, exemptions, policy }: AuditEntry) {
+  const rest = [
+    ...(exemptions === undefined ? [] : [['exemptions', ...exemptions]]),
+    ...(policy === undefined ? [] : [['policy', policy]]),
+  ]
+  if (classifier === undefined) return rest
   const { name, version, decision, scanner, failure } = classifier
-  return [['classifier', name, version, decision, scanner, failure], ...exempted]
+  return [['classifier', name, version, decision, scanner, failure], ...rest]
 }
 
 const safetyFields = (safety: NonNullable<AuditEntry['verdicts']>['safety']) => [

@@ -37,7 +37,7 @@ export function decisionEntry(
   place?: Jurisdiction,
 ): AuditEntry {
   const { message } = verdict
-  const { classifier, exempted } = verdict.checks.scan ?? {}
+  const { classifier, exempted, policy } = verdict.checks.scan ?? {}
   const transfer = transferCode(message?.residency, place)
   return {
     ...lifecycleEntry(claimed, verdict.valid ? 'HANDOFF_ACCEPTED' : 'HANDOFF_REJECTED'),
@@ -48,6 +48,7 @@ export function decisionEntry(
     ...(claimed.sentBy === null ? {} : { sentBy: claimed.sentBy }),
     ...(classifier === undefined ? {} : { classifier }),
     ...(exempted === undefined ? {} : { exemptions: exempted }),
+    ...(policy === undefined ? {} : { policy }),
     ...usedOverride(claimed, verdict),
     ...(claimed.joins === null ? {} : { joins: claimed.joins }),
   }

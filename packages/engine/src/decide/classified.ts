@@ -7,6 +7,8 @@ import type { Opinion } from '../classifier.ts'
 /** The verdict of the scanner and, where one was asked, of the classifier. */
 export interface ClassifiedSafety extends SafetyVerdict {
   readonly classifier?: EntryClassifier
+  /** The policy that made it worse than both said; only where one did. */
+  readonly policy?: string
 }
 
 export interface Classified extends ClassifiedSafety {

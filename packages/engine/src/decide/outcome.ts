@@ -346,9 +346,13 @@ const wordsFor = (category: string) =>
         fix: 'A reviewer decides about this dead letter; it is not retried. Let the sender hand over a reference instead of encoded bytes.',
       }
     : {
-        message:
-          category === 'injection'
-            ? 'text that reads like known attacks; reasons are the places that weigh most'
-            : `text that reads as ${category}`,
+        message: MESSAGES[category] ?? `text that reads as ${category}`,
         fix: 'A reviewer decides about this dead letter; it is not retried.',
       }
+
+/** Of categories that are no kind of text. */
+const MESSAGES: Readonly<Record<string, string>> = {
+  injection: 'text that reads like known attacks; reasons are the places that weigh most',
+  classifier: 'text that the classifier beside the scanner rejects',
+  policy: 'this agent type takes nothing that is flagged',
+}

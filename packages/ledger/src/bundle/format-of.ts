@@ -19,9 +19,9 @@ export function formatOf({ records, erasures, ends, handovers }: BundleParts): s
 /** Whether a record has what version 1.2 of its schema added. */
 function isOfResults(bytes: Uint8Array): boolean {
   const body = JSON.parse(decodeUtf8(bytes) ?? '{}') as RecordBody
-  const { tenant, sentBy, act, classifier, exemptions, model, times, joins } = body
+  const { tenant, sentBy, act, classifier, exemptions, policy, model, times, joins } = body
   const { fanOut, stream, operation } = body
-  const ofDecisions = [tenant, sentBy, act?.signed, classifier, exemptions, joins]
+  const ofDecisions = [tenant, sentBy, act?.signed, classifier, exemptions, policy, joins]
   const added = [...ofDecisions, model, times, fanOut, stream, operation]
   if (body.event === 'SEND_REFUSED' || added.some((one) => one !== undefined)) return true
   const { payload } = body

@@ -212,6 +212,7 @@ const QUESTIONS: readonly (readonly [
     [
       'All six checks of the message passed: size, signature, form, completeness, budget and safety.',
       'Findings did not count because of exemption 5d0f2c8e-7d3c-8f0a-9d53-0a3f7a0a1c11.',
+      'A policy of the receiver judged worse than that (REJECTS_FLAGGED).',
       'The classifier guard, version 3.1, said “allow” where the scanner alone said “allow”.',
       'It was refused, because the safety check found something that must not get through (SAFETY_VIOLATION).',
       'Nothing of it was executed.',

@@ -107,7 +107,7 @@ function handedOver(record: ShownRecord, told: Told): Phrase {
 }
 
 /** Every check with its outcome, in words. */
-function checked({ body: { verdicts, classifier, exemptions } }: ShownRecord): string {
+function checked({ body: { verdicts, classifier, exemptions, policy } }: ShownRecord): string {
   if (verdicts === null) return ' The record does not say which checks were made.'
   const outcomes = sixChecks(verdicts)
   const { artefactId, findings, decision } = verdicts.safety
@@ -125,7 +125,7 @@ function checked({ body: { verdicts, classifier, exemptions } }: ShownRecord): s
   const result = all
     ? ' All six checks of the message passed: size, signature, form, completeness, budget and safety.'
     : ` Checks of the message: ${groups.join('; ')}.`
-  return `${result}${found}${rules}${exempted(exemptions)}${beside(classifier)}`
+  return `${result}${found}${rules}${exempted(exemptions)}${beside(classifier)}${raised(policy)}`
 }
 
 /** What people had taken out of the scanner's decision. */
@@ -133,6 +133,9 @@ const exempted = (exemptions: readonly string[] = []): string =>
   exemptions.length === 0
     ? ''
     : ` Findings did not count because of ${exemptions.length === 1 ? 'exemption' : 'exemptions'} ${listed(exemptions)}.`
+
+const raised = (policy: string | undefined): string =>
+  policy === undefined ? '' : ` A policy of the receiver judged worse than that (${policy}).`
 
 /** Who else judged the text, and whether that made it worse. */
 function beside(classifier: ShownRecord['body']['classifier']): string {

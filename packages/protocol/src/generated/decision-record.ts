@@ -156,6 +156,10 @@ export interface DecisionRecord {
   erasure?: Erasure
   classifier?: Classifier
   /**
+   * The policy of the receiver that judged worse than scanner and classifier; only where one did.
+   */
+  policy?: string
+  /**
    * The exemptions that took findings of the scanner out of this decision, each a version 8 made from its terms; only where some did.
    */
   exemptions?: string[]

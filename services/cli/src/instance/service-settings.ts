@@ -251,7 +251,7 @@ const languageModel = (environment: Environment): Environment =>
 
 /** Who judges texts beside the scanner, and what is exempted, wherever handoffs are judged. */
 const judging = (environment: Environment): Environment =>
-  named(environment, /^BATON_(?:CLASSIFIER_[A-Z_]+|EXEMPTIONS)$/)
+  named(environment, /^BATON_(?:CLASSIFIER_[A-Z_]+|EXEMPTIONS|REJECT_FLAGGED)$/)
 
 const named = (environment: Environment, names: RegExp): Environment =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => names.test(name)))

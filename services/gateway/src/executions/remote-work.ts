@@ -52,6 +52,8 @@ export interface RemoteOptions {
   readonly classifier?: Classifier | undefined
   /** What people took out of the scanner's decisions. */
   readonly exemptions?: readonly Exemption[] | undefined
+  /** Agent types that take nothing which is flagged. */
+  readonly rejectFlagged?: readonly string[] | undefined
   readonly onStuck: (error: Error) => void
 }
 
@@ -158,7 +160,7 @@ export async function openRemote(
     logger,
     tls,
     ...given
-  }: Pick<RemoteOptions, 'classifier' | 'exemptions' | 'onStuck'> & {
+  }: Pick<RemoteOptions, 'classifier' | 'exemptions' | 'rejectFlagged' | 'onStuck'> & {
     readonly tls: Tls
     readonly logger: Logger
   },
