@@ -3,13 +3,21 @@
 import { writeFile } from 'node:fs/promises'
 import { createKmsWrappingKey, loadS3Anchor, openColdStore } from '@baton/audit'
 import type { ColdStore } from '@baton/audit'
+import { startClassifierServer } from '@baton/engine/fixtures/classifier-server'
 import { createAccessTokens, parseIssuers } from '@baton/http/access-tokens'
 import { AUDIENCE, startTokenIssuer } from '@baton/http/fixtures/token-issuer'
 import { createNoteSigner, singleSealKey } from '@baton/ledger'
 import { NO_TLS } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
 // What a program with nothing but the SDK has: it follows renewed files too.
-import { createLogger, createMetrics, createModelSummariser, createTls, readTls } from '@baton/sdk'
+import {
+  createHttpClassifier,
+  createLogger,
+  createMetrics,
+  createModelSummariser,
+  createTls,
+  readTls,
+} from '@baton/sdk'
 import { startModelServer } from '@baton/summarise/fixtures/model-server'
 import { createTestAuthority, eventually, startFakeKms, startFakeS3 } from '@baton/testkit'
 import type { TestTlsFiles } from '@baton/testkit'
@@ -85,6 +93,30 @@ describe('an issuer of access tokens', () => {
     expect(await who(tls)).toBe('unread')
     await believe(BOTH)
     expect(await who(tls)).toBe('ann')
+  })
+})
+
+describe('a classifier beside the scanner', () => {
+  const question = {
+    texts: [],
+    verdict: { decision: 'allow', score: 0, findings: [], rulesetVersion: 'test' },
+  } as const
+
+  it('is believed by the own authority alone, and shown no certificate', async () => {
+    const server = await startClassifierServer(await pem(authority))
+    closers.push(() => server.close())
+    const ask = async (tls: Tls) => {
+      const asked = createHttpClassifier({ url: server.url, name: 'guard', timeoutMs: 5_000, tls })
+      closers.push(() => asked.close())
+      return asked.classify(question)
+    }
+    const { tls } = await running('receiver')
+    expect(await ask(tls)).toEqual({ version: '1', decision: 'allow' })
+    const code = 'BATON_CLASSIFIER_UNAVAILABLE'
+    await expect(ask(NO_TLS)).rejects.toMatchObject({ code })
+    await expect(ask(believing(await stranger.files('stranger')))).rejects.toMatchObject({ code })
+    expect(server.asked).toHaveLength(1)
+    expect(server.certificates()).toEqual([false])
   })
 })
 

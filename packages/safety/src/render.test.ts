@@ -1,7 +1,7 @@
 // The rendered context is data between marks that the data cannot imitate.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CONTEXT_DELIMITER, renderForAgent } from './render.ts'
+import { CONTEXT_DELIMITER, listShownTexts, renderForAgent } from './render.ts'
 
 describe('renderForAgent', () => {
   it('opens with the delimiter of E22 and contains it once', () => {
@@ -55,5 +55,32 @@ describe('renderForAgent', () => {
       /<<<([0-9a-f]{16})/u.exec(renderForAgent({ currentState: { note } }))?.[1]
     expect(markOf('a')).not.toBe(markOf('b'))
     expect(markOf('a')).toBe(markOf('a'))
+  })
+})
+
+describe('the texts that an agent is shown', () => {
+  const message = {
+    taskId: 'never shown',
+    taskDescription: 'Read it.',
+    currentState: { 'a/b~c': ['one', { deep: 'two' }] },
+    conversationHistoryVerbatim: [{ role: 'user', content: 'three' }],
+    personalDataPayload: { '/currentState/name': { subject: 's1', value: 'Ada' } },
+  }
+
+  it('have their places and how far they may steer, and are those of the rendered fields alone', () => {
+    expect(listShownTexts(message, 1_000)).toEqual([
+      { pointer: '/conversationHistoryVerbatim/0/content', trust: 'dialogue', text: 'three' },
+      { pointer: '/conversationHistoryVerbatim/0/role', trust: 'data', text: 'user' },
+      { pointer: '/currentState/a~1b~0c/0', trust: 'data', text: 'one' },
+      { pointer: '/currentState/a~1b~0c/1/deep', trust: 'data', text: 'two' },
+      { pointer: '/taskDescription', trust: 'instruction', text: 'Read it.' },
+    ])
+  })
+
+  it('are none where they and their places are more than may be', () => {
+    const shown = listShownTexts(message, 1_000) ?? []
+    const characters = shown.reduce((sum, one) => sum + one.pointer.length + one.text.length, 0)
+    expect(listShownTexts(message, characters)).toHaveLength(shown.length)
+    expect(listShownTexts(message, characters - 1)).toBeUndefined()
   })
 })
