@@ -46,6 +46,11 @@ describe('safety explain', () => {
     expect((await explain('SCAN_INCOMPLETE')).text).toContain('infra/runbooks/scan-incomplete.md')
   })
 
+  it('says what judges beside the scanner, and is named as a rule', async () => {
+    expect((await explain('classifier')).text).toContain('BATON_CLASSIFIER_URL')
+    expect((await explain('rejects-flagged')).text).toContain('BATON_REJECT_FLAGGED')
+  })
+
   it('names the rules there are where it knows none of that name', async () => {
     await expect(explain('overide')).rejects.toMatchObject({
       code: 'BATON_USAGE',

@@ -14,11 +14,29 @@ import type { DeadLetterCase, Evidence } from './find-dead-letter.ts'
 
 /** Throws BATON_USAGE where neither a rule nor an id is named, BATON_DEAD_LETTER_UNKNOWN where no dead letter is. */
 export async function safetyExplain(context: Context, named: string): Promise<ExitCode> {
-  const rule = explainRule(named)
+  const rule = explainRule(named) ?? BESIDE_SCANNER.find(({ id }) => id === named)
   if (rule !== undefined) return sayRule(context, rule)
   if (!/^[0-9a-f-]{1,36}$/i.test(named)) throw unknownRule(named)
   return sayDeadLetter(context, named)
 }
+
+/** What judges worse than the scanner, and is named as a rule where it stopped something. */
+const BESIDE_SCANNER: readonly RuleExplanation[] = [
+  {
+    id: 'classifier',
+    category: 'classifier',
+    effects: [],
+    looksFor:
+      'The classifier that BATON_CLASSIFIER_URL names judged the text worse than the scanner; what it looks for it alone knows. The record of the decision names its version.',
+  },
+  {
+    id: 'rejects-flagged',
+    category: 'policy',
+    effects: [],
+    looksFor:
+      'The agent type takes nothing that is flagged (BATON_REJECT_FLAGGED). What was flagged is named after it.',
+  },
+]
 
 const unknownRule = (named: string) =>
   permanent('BATON_USAGE', `${JSON.stringify(named)} is no rule of this scanner`, {
