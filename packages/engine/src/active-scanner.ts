@@ -25,6 +25,7 @@ export function createActiveScanner(): ActiveScanner {
       return active.model
     },
     scan: (...asked) => active.scan(...asked),
+    scanWithin: (...asked) => active.scanWithin(...asked),
     replaceBy(next) {
       active = next
     },

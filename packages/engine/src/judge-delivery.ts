@@ -1,6 +1,7 @@
-// Judges what was claimed: small ones here, large ones in a thread, past what people exempted, by a classifier too where one is set, and by the
-// policy of the agent type. The claim is kept meanwhile.
+// Judges what was claimed: small ones here, large ones and those that take long in a thread, past what people exempted, by a classifier too
+// where one is set, and by the policy of the agent type. The claim is kept meanwhile.
 import type { AgentRegistration, Verdict } from '@baton/protocol'
+import type { SafetyVerdict } from '@baton/safety'
 import { extendLeases, readClock } from '@baton/store'
 import type { ClaimedHandoff, Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
@@ -34,6 +35,28 @@ export interface JudgeParts extends Omit<JudgingBy, 'held'> {
 /** Renewals per lease, so that one lost answer does not cost it. */
 const BEATS_PER_LEASE = 3
 
+/** A scan may hold up everybody else's messages for so long. Few do: those of many words that no scan before met in such an order. */
+const HERE_MAX_MS = 50
+
+/** Undefined where its scan takes longer than that here, and says nothing of it. */
+function judgeHere(
+  claimed: ClaimedHandoff,
+  agent: AgentRegistration,
+  by: JudgingBy & Pick<JudgeParts, 'scanner'>,
+): Verdict<SafetyVerdict> | undefined {
+  let isTooLong = false
+  const verdict = judgeClaimed(claimed, agent, {
+    ...by,
+    scan(message, exemptionOf) {
+      const said = by.scanner.scanWithin(HERE_MAX_MS, message, exemptionOf)
+      isTooLong = said === undefined
+      if (said === undefined) throw new RangeError('the scan takes too long to be made here')
+      return said
+    },
+  })
+  return isTooLong ? undefined : verdict
+}
+
 /** Never rejects. Undefined where nobody can judge it now. */
 type Judge = (
   claimed: ClaimedHandoff,
@@ -43,7 +66,6 @@ type Judge = (
 export function createJudge(parts: JudgeParts): Judge {
   const { pool, leaseMs, largeWork, classifier, exemptions = [], metrics, people } = parts
   const rejecting = new Set(parts.rejectFlagged)
-  const { scan } = parts.scanner
 
   /** By the database's clock, which nobody is asked for where no exemption is for such a handoff. */
   async function held(asked: readonly Exemption[], claimed: ClaimedHandoff) {
@@ -67,8 +89,9 @@ export function createJudge(parts: JudgeParts): Judge {
   return async (claimed, agent) => {
     const asked = exemptionsOfPair(exemptions, claimed, agent.type)
     const isLarge = claimed.body.byteLength > LARGE_BYTES
-    if (!isLarge && classifier === undefined && asked.length === 0)
-      return byOwnPolicy(claimed, agent, judgeClaimed(claimed, agent, { ...parts, scan }))
+    const isPlain = !isLarge && asked.length === 0
+    const here = isPlain ? judgeHere(claimed, agent, parts) : undefined
+    if (here !== undefined && classifier === undefined) return byOwnPolicy(claimed, agent, here)
     // Others may be judged before it, and a classifier takes its time.
     const keep = () => void extendLeases(pool, [claimed], leaseMs).catch(() => undefined)
     const keeping = setInterval(keep, leaseMs / BEATS_PER_LEASE)
@@ -76,9 +99,10 @@ export function createJudge(parts: JudgeParts): Judge {
       const holding = await held(asked, claimed)
       if (holding === undefined) return undefined
       const by = { ...parts, held: holding }
-      const verdict = isLarge
-        ? await largeWork.judge(claimed, agent, by)
-        : judgeClaimed(claimed, agent, { ...by, scan })
+      const verdict =
+        here ??
+        (isLarge || isPlain ? undefined : judgeHere(claimed, agent, by)) ??
+        (await largeWork.judge(claimed, agent, by))
       if (verdict === undefined) return undefined
       const both =
         classifier === undefined

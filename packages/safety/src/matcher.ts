@@ -32,6 +32,8 @@ export interface MatchAccount {
   readonly work: Work
   /** How deep in the message the text was hidden; 0 is the message itself. */
   readonly depth: number
+  /** Whether nobody waits for the answer any more. */
+  readonly isOver: () => boolean
   /** How often more may be searched for the places of hits; beyond it a hit spans its whole window. */
   readonly locates: { left: number }
 }
@@ -89,7 +91,7 @@ function createMatcher(): Matcher {
       (windows[index] ?? []).flatMap((window) => trialsIn(window, rules, text)),
     )
     const hits = mayMatch(trials, account)
-      ? trials.flatMap((trial) => matchRule(trial, account))
+      ? trials.flatMap((trial) => (account.isOver() ? [] : matchRule(trial, account)))
       : []
     return { hits, hints: hints.all, triggers }
   }

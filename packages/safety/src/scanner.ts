@@ -18,7 +18,7 @@ import { lastUpTo } from './span-map.ts'
 import type { Span } from './span-map.ts'
 import type { ExemptionOf, Finding, SafetyVerdict, Scanner } from './verdict.ts'
 import { readText } from './views.ts'
-import type { ViewHit } from './views.ts'
+import type { Reading, ViewHit } from './views.ts'
 import { HIDDEN_WORK, WORK_OF } from './work.ts'
 
 /** Most findings a verdict lists; the decision counts all of them. */
@@ -38,7 +38,18 @@ export function createScanner({ model }: ScannerOptions = { model: EMBEDDED_MODE
   const rulesetVersion = computeRulesetVersion(model)
   return {
     rulesetVersion,
-    scan: (message, exemptionOf) => scanMessage(message, { model, rulesetVersion, exemptionOf }),
+    scan(message, exemptionOf) {
+      const startedAt = performance.now()
+      const text = joinFields(listFields(message))
+      const reading = readText(text.text, { matcher: ruleMatcher(), model })
+      return judge({ text, reading, startedAt }, { rulesetVersion, exemptionOf })
+    },
+    scanWithin(msMax, message, exemptionOf) {
+      const startedAt = performance.now()
+      const text = joinFields(listFields(message))
+      const reading = readText(text.text, { matcher: ruleMatcher(), model }, msMax)
+      return reading && judge({ text, reading, startedAt }, { rulesetVersion, exemptionOf })
+    },
   }
 }
 
@@ -74,19 +85,21 @@ function computeRulesetVersion(model: Model | null): string {
 
 const digestOf = (weights: Int8Array): string => createHash('sha256').update(weights).digest('hex')
 
-interface Judging extends ScannerOptions {
+interface Judging {
   readonly rulesetVersion: string
   readonly exemptionOf: ExemptionOf | undefined
 }
 
-function scanMessage(
-  message: object,
-  { model, rulesetVersion, exemptionOf }: Judging,
+interface Read {
+  readonly text: MessageText
+  readonly reading: Reading
+  readonly startedAt: number
+}
+
+function judge(
+  { text, reading, startedAt }: Read,
+  { rulesetVersion, exemptionOf }: Judging,
 ): SafetyVerdict {
-  const matcher = ruleMatcher()
-  const startedAt = performance.now()
-  const text = joinFields(listFields(message))
-  const reading = readText(text.text, { matcher, model })
   const found = reading.hits.map((hit) => place(hit, text)).filter((hit) => counts(hit))
   const placed = exemptionOf === undefined ? found : found.map((hit) => exempt(hit, exemptionOf))
   const unread = reading.incomplete ? [SCAN_INCOMPLETE] : []

@@ -66,4 +66,6 @@ export interface Scanner {
    * and so says nothing of the others.
    */
   scan(message: object, exemptionOf?: ExemptionOf): SafetyVerdict
+  /** The same, or undefined where it takes longer than some milliseconds: then it says nothing of the message. */
+  scanWithin(msMax: number, message: object, exemptionOf?: ExemptionOf): SafetyVerdict | undefined
 }

@@ -59,10 +59,13 @@ export interface Judges {
  * Reads a text and everything derived from it. The text is read to its end, in work linear in it; what is hidden in it is read as
  * far as its work is allowed (`work.ts`), and a reading that left anything says so.
  */
-export function readText(text: string, { matcher, model }: Judges): Reading {
-  const reader = new Reader({ matcher, model }, text.length)
+export function readText(text: string, judges: Judges): Reading
+/** Undefined where it took longer than that: it looks at the clock between forms and between rules. */
+export function readText(text: string, judges: Judges, msMax: number): Reading | undefined
+export function readText(text: string, judges: Judges, msMax = Infinity): Reading | undefined {
+  const reader = new Reader(judges, { length: text.length, msMax })
   reader.read({ name: '', text, map: identityMap, depth: 0 })
-  return reader.reading()
+  return reader.gaveUp ? undefined : reader.reading()
 }
 
 class Reader {
@@ -72,14 +75,22 @@ class Reader {
   readonly #matcher: Matcher
   readonly #model: Model | null
   readonly #work: Work
+  readonly #endsAt: number
+  gaveUp = false
   #views = 0
   #units = 0
 
-  constructor({ matcher, model }: Judges, length: number) {
+  constructor(
+    { matcher, model }: Judges,
+    { length, msMax }: { readonly length: number; readonly msMax: number },
+  ) {
     this.#matcher = matcher
     this.#model = model
     this.#work = new Work(length)
+    this.#endsAt = performance.now() + msMax
   }
+
+  readonly #isOver = (): boolean => (this.gaveUp ||= performance.now() > this.#endsAt)
 
   reading(): Reading {
     const { spent, incomplete } = this.#work
@@ -93,13 +104,14 @@ class Reader {
 
   #readOne(view: View): View[] {
     const { depth } = view
+    if (this.#isOver()) return []
     if (depth > 0 && !this.#work.allows(view.text.length * WORK_OF.read)) return []
     this.#work.spend(view.text.length * WORK_OF.read, depth)
     this.#views += 1
     this.#units += view.text.length
     const normalised = normalise(view.text)
     const toRoot = composeMaps(normalised.map, view.map)
-    const account = { work: this.#work, depth, locates: this.#locates }
+    const account = { work: this.#work, depth, isOver: this.#isOver, locates: this.#locates }
     const { hits, hints, triggers } = this.#matcher(normalised.text, account)
     for (const hit of hits) this.#add(hit, { view, map: toRoot, text: normalised.text })
     this.#weigh(normalised.text, view, toRoot)

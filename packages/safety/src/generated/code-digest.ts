@@ -1,2 +1,2 @@
 // Generated from the scanner's code by generate-code-digest.ts; do not edit.
-export const CODE_DIGEST = 'f458ef0434671dc6e57ff5c35baa938f80770e00ebda3fe2e0aca36cd5073397'
+export const CODE_DIGEST = '35ba8e131ebbf7f15a7a5d93e6603d8060af0d820dcf2830461aa642d41f742b'
