@@ -10,7 +10,7 @@ import type { LoadPlan, LoadResult, Servers } from './system-under-load.ts'
 import { serverPid } from './server-pid.ts'
 import type { Spread } from './statistics.ts'
 
-const HELP = `npm run bench -- [options]     npm run bench -- recovery|verify|audit|trace|graph|telemetry|erasure|acceptance|tenants|mutants|scanner [--help]
+const HELP = `npm run bench -- [options]     npm run bench -- recovery|verify|audit|trace|graph|telemetry|erasure|acceptance|tenants|mutants|scanner|flood [--help]
   --seconds N      length of the closed loops (60)
   --under-way N    handoffs not yet settled in the closed loops (512)
   --rate N         sends per second of the open loop (100)
@@ -239,4 +239,5 @@ else if (process.argv[2] === 'acceptance') await import('./acceptance.ts')
 else if (process.argv[2] === 'tenants') await import('./tenants.ts')
 else if (process.argv[2] === 'mutants') await import('./mutants.ts')
 else if (process.argv[2] === 'scanner') await import('./scanner.ts')
+else if (process.argv[2] === 'flood') await import('./flood.ts')
 else await main()
