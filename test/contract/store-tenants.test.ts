@@ -64,6 +64,7 @@ const OF_NOBODY = [
   'recorded_migration',
   'recorded_ruleset',
   'recorded_settings',
+  'shadow_difference',
   'subject_pepper',
   'tenant',
   'tenant_grant',

@@ -13,6 +13,34 @@ const ENDED_IN_BRANCH: Place = [
 ]
 
 export const COLUMN_VALUES: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
+  'shadow_difference.active_decision': {
+    allow: [
+      'packages/safety/src/decision.ts',
+      "rejects ? 'reject' : score >= THRESHOLDS.flag ? 'flag' : 'allow'",
+    ],
+    flag: [
+      'packages/safety/src/decision.ts',
+      "rejects ? 'reject' : score >= THRESHOLDS.flag ? 'flag' : 'allow'",
+    ],
+    reject: [
+      'packages/safety/src/decision.ts',
+      "rejects ? 'reject' : score >= THRESHOLDS.flag ? 'flag' : 'allow'",
+    ],
+  },
+  'shadow_difference.candidate_decision': {
+    allow: [
+      'packages/safety/src/decision.ts',
+      "rejects ? 'reject' : score >= THRESHOLDS.flag ? 'flag' : 'allow'",
+    ],
+    flag: [
+      'packages/safety/src/decision.ts',
+      "rejects ? 'reject' : score >= THRESHOLDS.flag ? 'flag' : 'allow'",
+    ],
+    reject: [
+      'packages/safety/src/decision.ts',
+      "rejects ? 'reject' : score >= THRESHOLDS.flag ? 'flag' : 'allow'",
+    ],
+  },
   'task.status': {
     PENDING_HANDOFF: [`${STORE}/send.ts`, "'PENDING_HANDOFF', (array_agg(checkpoint_id"],
     RUNNING: [`${STORE}/executions.ts`, "update task set status = 'RUNNING'"],

@@ -124,6 +124,16 @@ export const DELIVERY: Board = {
           ],
         }),
         line({
+          title: 'Candidate of the scanner, in its shadow',
+          says: 'What the scanner decided, and what the candidate would have; none is what it had no room or time for.',
+          queries: [
+            {
+              expression: rises('baton_safety_shadow_total', 'active, candidate'),
+              legend: '{{active}}, candidate {{candidate}}',
+            },
+          ],
+        }),
+        line({
           title: 'Large messages, in threads',
           says: 'What was ended took too much; what was refused found too many waiting.',
           queries: [

@@ -1,40 +1,22 @@
 // A process follows the file of its scanner's artefact: what is signed, newer and passes its tests judges from the next message on;
 // whatever else stands there changes nothing, and is told of.
-import { createReadStream } from 'node:fs'
 import { hash } from 'node:crypto'
 import { facts, formatVerifierKey } from '@baton/ledger'
 import type { OperationDetail, VerifierKey } from '@baton/ledger'
 import { codeOf, every, permanent } from '@baton/runtime'
 import type { BatonError, Logger, Service, Settings } from '@baton/runtime'
-import { ARTEFACT_BYTES_MAX, scannerFault } from '@baton/safety'
+import { scannerFault } from '@baton/safety'
 import { createPool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { scannerOf } from './active-scanner.ts'
 import type { ActiveScanner } from './active-scanner.ts'
+import { readArtefactFile, readArtefactSource } from './artefact-file.ts'
+import type { ArtefactSource } from './artefact-file.ts'
 import { recordRuleset } from './record-ruleset.ts'
 import type { JudgesBy } from './record-ruleset.ts'
 import type { SAFETY_SETTINGS } from './settings.ts'
-import { openArtefact, readArtefactKeys, tooLarge } from './signed-artefact.ts'
+import { openArtefact, readArtefactKeys } from './signed-artefact.ts'
 import type { OpenedArtefact } from './signed-artefact.ts'
-
-/** Where the artefact stands, and whose signatures count. */
-interface ArtefactSource {
-  readonly path: string
-  readonly keys: readonly VerifierKey[]
-}
-
-/** Undefined where none is named. */
-function readSource({
-  BATON_SAFETY_ARTEFACT_FILE: path,
-  BATON_SAFETY_KEYS: entries = '',
-}: Settings<typeof SAFETY_SETTINGS>): ArtefactSource | undefined {
-  const keys = readArtefactKeys(entries)
-  if (path === undefined) return undefined
-  if (keys.length > 0) return { path, keys }
-  throw permanent('BATON_SAFETY_KEYS_INVALID', 'an artefact is named, and nobody may sign one', {
-    fix: 'Set BATON_SAFETY_KEYS to the public keys that `baton safety key NAME` printed.',
-  })
-}
 
 /** Whose artefacts are taken, as the record of a process's settings says it. */
 export const artefactKeyFacts = ({
@@ -63,7 +45,7 @@ const LOOK_MS = 3_000
  */
 export function followingArtefact(parts: FollowParts): Service {
   const { process, scanner, metrics, logger, everyMs = LOOK_MS } = parts
-  const source = readSource(parts.settings)
+  const source = readArtefactSource(parts.settings.BATON_SAFETY_ARTEFACT_FILE, parts.settings)
   const applicationName = `baton-${process}-safety`
   const pool = createPool({ url: parts.databaseUrl, applicationName, connectionsMax: 1 })
   let active: OpenedArtefact | undefined
@@ -104,7 +86,7 @@ export function followingArtefact(parts: FollowParts): Service {
   async function look({ path, keys }: ArtefactSource): Promise<void> {
     let found = 'unreadable'
     try {
-      const bytes = await readFileBounded(path)
+      const bytes = await readArtefactFile(path)
       found = hash('sha256', bytes)
       if (found === active?.sha256) refused = undefined
       else if (found !== refused) await activate(bytes, keys)
@@ -137,23 +119,6 @@ export function followingArtefact(parts: FollowParts): Service {
     },
     stop: () => (stopped ??= looks.stop().then(() => pool.end())),
   }
-}
-
-async function readFileBounded(path: string): Promise<Uint8Array> {
-  const parts: Buffer[] = []
-  try {
-    // One byte more than it may have tells of a file that is too large, however large.
-    for await (const part of createReadStream(path, { end: ARTEFACT_BYTES_MAX }))
-      parts.push(part as Buffer)
-  } catch (cause) {
-    throw permanent('BATON_SAFETY_ARTEFACT_INVALID', `${path} cannot be read`, {
-      cause,
-      fix: 'Put the artefact there, readable for this process, or take BATON_SAFETY_ARTEFACT_FILE away.',
-    })
-  }
-  const bytes = Buffer.concat(parts)
-  if (bytes.length > ARTEFACT_BYTES_MAX) throw tooLarge()
-  return bytes
 }
 
 const notRising = (): BatonError =>

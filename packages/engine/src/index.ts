@@ -88,6 +88,8 @@ export { prepareOutgoing, receiversOf } from './prepare-fan-out.ts'
 export type { Outgoing } from './prepare-fan-out.ts'
 export { prepareHandoff, prepareMessage, readMessage } from './prepare-handoff.ts'
 export type { HandoffRequest, ReadyMessage } from './prepare-handoff.ts'
+export { createShadow } from './shadow-scanner.ts'
+export type { Shadow } from './shadow-scanner.ts'
 export { createReceiver } from './receiver.ts'
 export type { Receiver } from './receiver.ts'
 export {

@@ -16,6 +16,7 @@ import { judgeClaimed, judgeWorse } from './judge-claimed.ts'
 import type { JudgingBy } from './judge-claimed.ts'
 import { LARGE_BYTES } from './large-work.ts'
 import type { LargeWork } from './large-work.ts'
+import type { Shadow } from './shadow-scanner.ts'
 
 export interface JudgeParts extends Omit<JudgingBy, 'held'> {
   readonly pool: Pool
@@ -29,6 +30,8 @@ export interface JudgeParts extends Omit<JudgingBy, 'held'> {
   readonly exemptions?: readonly Exemption[] | undefined
   /** Agent types that take nothing which is flagged; `*` for every one; none by default. */
   readonly rejectFlagged?: readonly string[] | undefined
+  /** Who compares what another scanner would say; nobody by default. */
+  readonly shadow?: Shadow | undefined
   readonly metrics: Pick<Metrics, 'classifierTotal'>
 }
 
@@ -64,7 +67,7 @@ type Judge = (
 ) => Promise<Verdict<ClassifiedSafety> | undefined>
 
 export function createJudge(parts: JudgeParts): Judge {
-  const { pool, leaseMs, largeWork, classifier, exemptions = [], metrics, people } = parts
+  const { pool, leaseMs, largeWork, classifier, exemptions = [], shadow, metrics, people } = parts
   const rejecting = new Set(parts.rejectFlagged)
 
   /** By the database's clock, which nobody is asked for where no exemption is for such a handoff. */
@@ -91,7 +94,10 @@ export function createJudge(parts: JudgeParts): Judge {
     const isLarge = claimed.body.byteLength > LARGE_BYTES
     const isPlain = !isLarge && asked.length === 0
     const here = isPlain ? judgeHere(claimed, agent, parts) : undefined
-    if (here !== undefined && classifier === undefined) return byOwnPolicy(claimed, agent, here)
+    if (here !== undefined && classifier === undefined) {
+      shadow?.compare({ claimed, agent, by: parts }, here)
+      return byOwnPolicy(claimed, agent, here)
+    }
     // Others may be judged before it, and a classifier takes its time.
     const keep = () => void extendLeases(pool, [claimed], leaseMs).catch(() => undefined)
     const keeping = setInterval(keep, leaseMs / BEATS_PER_LEASE)
@@ -104,6 +110,7 @@ export function createJudge(parts: JudgeParts): Judge {
         (isLarge || isPlain ? undefined : judgeHere(claimed, agent, by)) ??
         (await largeWork.judge(claimed, agent, by))
       if (verdict === undefined) return undefined
+      shadow?.compare({ claimed, agent, by }, verdict)
       const both =
         classifier === undefined
           ? verdict

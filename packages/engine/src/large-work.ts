@@ -52,10 +52,6 @@ export interface LargeWork {
 export function createLargeWork({ metrics, logger, ...bounds }: LargeWorkParts): LargeWork {
   const { threadsMax = LARGE_WORK.threadsMax, endMs = LARGE_WORK.endMs } = bounds
   const { scanner = createActiveScanner() } = bounds
-  const judgingModel = (): JudgingModel => {
-    const { rulesetVersion, model } = scanner
-    return { rulesetVersion, model }
-  }
   const threads = createThreads<LargeTask, LargeResult>({
     module: new URL('large-work-thread.ts', import.meta.url),
     threadsMax,
@@ -80,22 +76,14 @@ export function createLargeWork({ metrics, logger, ...bounds }: LargeWorkParts):
   return {
     async judge(claimed, agent, by) {
       const { handoffId, taskId, body: bytes, keyId, signature } = claimed
-      const { keyRing, people, lostFacts, held } = by
-      const known = { keyRing, people, lostFacts, held }
-      const task = {
-        work: 'judge',
-        claimed,
-        agent: registrationOf(agent),
-        by: known,
-        scanner: judgingModel(),
-      } as const
+      const task = judgeTask(claimed, agent, { by, scanner })
       const outcome = await run(claimed.tenant, task, { handoffId, taskId })
       if (outcome.kind === 'refused') return undefined
       if (outcome.kind === 'ended') return judgeEnded({ bytes, keyId, signature }, by)
       return outcome.result.verdict
     },
     async rejects(tenant, texts) {
-      const outcome = await run(tenant, { work: 'scan', texts, scanner: judgingModel() })
+      const outcome = await run(tenant, { work: 'scan', texts, scanner: plainScanner(scanner) })
       if (outcome.kind === 'refused') throw FULL
       return outcome.kind === 'ended' || outcome.result.isRejected
     },
@@ -115,6 +103,27 @@ export function createLargeWork({ metrics, logger, ...bounds }: LargeWorkParts):
     close: threads.close,
   }
 }
+
+/** What a thread needs to judge by this scanner, without functions. */
+export function judgeTask(
+  claimed: ClaimedHandoff,
+  agent: AgentRegistration,
+  { by, scanner }: { readonly by: JudgingBy; readonly scanner: JudgingModel },
+): Extract<LargeTask, { readonly work: 'judge' }> {
+  const { keyRing, people, lostFacts, held } = by
+  return {
+    work: 'judge',
+    claimed,
+    agent: registrationOf(agent),
+    by: { keyRing, people, lostFacts, held },
+    scanner: plainScanner(scanner),
+  }
+}
+
+const plainScanner = ({ rulesetVersion, model }: JudgingModel): JudgingModel => ({
+  rulesetVersion,
+  model,
+})
 
 const FULL = transient(
   'BATON_LARGE_WORK_FULL',

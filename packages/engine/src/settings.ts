@@ -85,6 +85,9 @@ export const SAFETY_SETTINGS = {
   BATON_SAFETY_ARTEFACT_FILE: optionalText({
     help: 'File of the scanner’s artefact, as `baton safety pack` makes it, looked at every few seconds; without it the model of the package judges.',
   }),
+  BATON_SAFETY_SHADOW_FILE: optionalText({
+    help: 'File of an artefact that judges beside the active scanner and decides nothing; `baton safety shadow` lists where it differs.',
+  }),
   BATON_SAFETY_KEYS: optionalText({
     help: 'Whose artefacts are taken: public keys, comma-separated, as `baton safety key` prints them.',
   }),

@@ -30,6 +30,7 @@ import type {
   LargeWorkBounds,
   OutsideAgent,
   Receiver,
+  Shadow,
 } from '@baton/engine'
 import { NOBODY } from '@baton/ledger'
 import type { People } from '@baton/ledger'
@@ -74,6 +75,8 @@ export interface WorkerOptions {
   readonly exemptions?: readonly Exemption[] | undefined
   /** Agent types that take nothing which is flagged, or `*`: it waits for people, like what is rejected. None by default. */
   readonly rejectFlagged?: readonly string[] | undefined
+  /** Who compares what another scanner would say; nobody by default. */
+  readonly shadow?: Shadow | undefined
   /** How much of a receiver's window what is handed on may fill, and how many of the latest turns stay; 0.8 and 5 by default. */
   readonly compression?: CompressionBounds | undefined
   /** Most handoffs under way at once per agent type; 32 by default. As many direct calls, of all types together. */
@@ -242,8 +245,8 @@ function watchCalls(
 
 /** By what, and beside whom, handoffs are judged. */
 const judgingOf = ({ people = NOBODY, ...options }: WorkerOptions) => {
-  const { keyRing, classifier, exemptions, rejectFlagged } = options
-  return { keyRing, people, classifier, exemptions, rejectFlagged }
+  const { keyRing, classifier, exemptions, rejectFlagged, shadow } = options
+  return { keyRing, people, classifier, exemptions, rejectFlagged, shadow }
 }
 
 const settlementOf = ({

@@ -76,8 +76,9 @@ export const TABLE_RIGHTS: Readonly<Record<keyof Tables, Readonly<Record<SplitRo
   alert_webhook: both(WRITE),
   outbox: both(ALL),
   retry: both(ALL),
-  // What waits to be recorded is forgotten, and never changed.
+  // What waits to be recorded is forgotten, and never changed; so are the oldest differences.
   audit_outbox: both(PASS_ON),
+  shadow_difference: both(PASS_ON),
   idempotency_key: both(ALL),
   agent_registration: both(ALL),
   sender_notification: both(ALL),

@@ -9,6 +9,11 @@ interface ReleasedFlags {
   readonly text?: boolean
 }
 
+interface ShadowFlags {
+  readonly since?: string
+  readonly limit: number
+}
+
 interface PackFlags {
   readonly asVersion: number
   readonly out: string
@@ -101,6 +106,19 @@ function addArtefacts(safety: Command, run: Run): void {
       run(async (context, model: string | undefined, { asVersion, out }: PackFlags) => {
         const { safetyPack } = await import('./commands/safety-pack.ts')
         return safetyPack(context, { model, version: asVersion, out })
+      }),
+    )
+  safety
+    .command('shadow')
+    .description(
+      'where a candidate of the scanner decided otherwise than the one that judged, newest first (JSON lines with --json)',
+    )
+    .option('--since <time>', 'compared from a day or a time on (UTC)', since)
+    .option('--limit <number>', 'how many', limit, 100)
+    .action(
+      run(async (context, { since: from, limit: most }: ShadowFlags) => {
+        const { safetyShadow } = await import('./commands/safety-shadow.ts')
+        return safetyShadow(context, { since: from, limit: most })
       }),
     )
 }

@@ -2,6 +2,7 @@
 import {
   artefactKeyFacts,
   createActiveScanner,
+  createShadow,
   followingArtefact,
   judgingFacts,
   openJudging,
@@ -41,7 +42,8 @@ await runProcess('gateway', {
     prepareSchemas()
     const { BATON_DATABASE_URL: databaseUrl, BATON_REDIS_URL: redisUrl } = settings
     const people = parsePeople(settings.BATON_PEOPLE ?? '')
-    const judging = openJudging(settings, { people, tls })
+    const shadow = createShadow({ ...own, settings, databaseUrl })
+    const judging = { ...openJudging(settings, { people, tls }), shadow }
     const remote = await openRemote(settings, { logger, tls, ...judging, onStuck: life.fail })
     const apiKeys = readApiKeys(settings.BATON_API_KEYS)
     showKeyEnds(apiKeys, metrics)
@@ -97,6 +99,7 @@ await runProcess('gateway', {
       safeServers({ ...own, databaseUrl, redisUrl, settings, life }),
       followingArtefact({ ...own, process: 'gateway', scanner, settings, databaseUrl }),
       closing('classifier', async () => judging.classifier?.close()),
+      shadow,
       closing('summariser', async () => summariser?.close()),
       closing('transport', async () => {
         remote?.client.close()

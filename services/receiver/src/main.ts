@@ -2,6 +2,7 @@
 import {
   artefactKeyFacts,
   createActiveScanner,
+  createShadow,
   followingArtefact,
   judgingFacts,
   openAlertWebhooks,
@@ -44,6 +45,7 @@ await runProcess('receiver', {
     const people = parsePeople(settings.BATON_PEOPLE ?? '')
     const scanner = createActiveScanner()
     const judging = openJudging(settings, { people, tls })
+    const shadow = createShadow({ settings, databaseUrl, metrics, logger })
     const worker = createWorker({
       agents,
       databaseUrl,
@@ -63,6 +65,7 @@ await runProcess('receiver', {
       fanOuts: readFanOutBounds(settings),
       largeWork: readLargeWork(settings),
       scanner,
+      shadow,
       correctionMs: settings.BATON_CORRECTION_MS,
       blockedPolicy: settings.BATON_BLOCKED_POLICY,
       lostFacts: settings.BATON_LOST_FACTS,
@@ -90,6 +93,7 @@ await runProcess('receiver', {
       closing('transport', () => transport.close()),
       createOpsService({ settings, life, metrics, logger, tls, ready: worker.ready }),
       followingArtefact({ process: 'receiver', scanner, settings, databaseUrl, metrics, logger }),
+      shadow,
       worker,
       recordingSettings({ databaseUrl, startedWith, logger }),
       ...openAlertWebhooks({ path, databaseUrl, tls, metrics, logger }, whole),

@@ -491,4 +491,17 @@ export interface Tables {
     artefact_sha256: string | null
     recorded_at: Generated<Date>
   }
+  'shadow_difference': {
+    handoff_id: string
+    candidate_ruleset: string
+    task_id: string
+    tenant: string
+    candidate_version: number
+    active_ruleset: string
+    active_decision: 'allow' | 'flag' | 'reject'
+    candidate_decision: 'allow' | 'flag' | 'reject'
+    active_rules: string
+    candidate_rules: string
+    compared_at: Generated<Date>
+  }
 }

@@ -78,6 +78,13 @@ export const HANDOFF_METRICS = {
     labels: ['outcome'],
     filledBy: 'receiver, gateway',
   },
+  safetyShadowTotal: {
+    name: 'baton_safety_shadow_total',
+    kind: 'counter',
+    help: 'Handoffs that a candidate of the scanner judged beside the active one, by what each decided; `none` is one that it had no room or time for.',
+    labels: ['active', 'candidate'],
+    filledBy: 'receiver; gateway, for agents outside',
+  },
   contextCompressionsTotal: {
     name: 'baton_context_compressions_total',
     kind: 'counter',

@@ -249,9 +249,12 @@ function apiKeyEntry(
 const languageModel = (environment: Environment): Environment =>
   named(environment, /^BATON_(?:LLM|SUMMARISER)_[A-Z_]+$/)
 
-/** Who judges texts beside the scanner, and what is exempted, wherever handoffs are judged. */
+/** By which model the scanner judges, who judges beside it, and what is exempted, wherever handoffs are judged. */
 const judging = (environment: Environment): Environment =>
-  named(environment, /^BATON_(?:CLASSIFIER_[A-Z_]+|EXEMPTIONS|REJECT_FLAGGED)$/)
+  named(
+    environment,
+    /^BATON_(?:CLASSIFIER_[A-Z_]+|EXEMPTIONS|REJECT_FLAGGED|SAFETY_(?:ARTEFACT_FILE|SHADOW_FILE|KEYS))$/,
+  )
 
 const named = (environment: Environment, names: RegExp): Environment =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => names.test(name)))

@@ -22,6 +22,7 @@ import type {
   LargeWork,
   Receiver,
   SettleParts,
+  Shadow,
 } from '@baton/engine'
 import { ProblemError } from '@baton/http/server'
 import type { People } from '@baton/ledger'
@@ -54,6 +55,8 @@ export interface RemoteOptions {
   readonly exemptions?: readonly Exemption[] | undefined
   /** Agent types that take nothing which is flagged. */
   readonly rejectFlagged?: readonly string[] | undefined
+  /** Who compares what another scanner would say; nobody by default. */
+  readonly shadow?: Shadow | undefined
   readonly onStuck: (error: Error) => void
 }
 
@@ -160,7 +163,7 @@ export async function openRemote(
     logger,
     tls,
     ...given
-  }: Pick<RemoteOptions, 'classifier' | 'exemptions' | 'rejectFlagged' | 'onStuck'> & {
+  }: Pick<RemoteOptions, 'classifier' | 'exemptions' | 'rejectFlagged' | 'shadow' | 'onStuck'> & {
     readonly tls: Tls
     readonly logger: Logger
   },
