@@ -42,10 +42,15 @@ export function explainRule(id: string): RuleExplanation | undefined {
 /** For rules about which their category says too little. */
 const RULE_WORDS: Readonly<Record<string, string>> = {
   'override-then-order': 'Earlier orders are set aside, and a new order follows at once.',
+  'drops-loosely':
+    'Orders or all that was said are set aside, as letters do too; it counts beside an order.',
+  'override-then-words':
+    'All that was said is set aside, and the words of the answer are given or an order follows.',
   'told-above': 'Everything that the agent was told before is declared void.',
   'strict-adhere': 'The agent must adhere to one following instruction and to nothing else.',
   'new-orders': 'New, real or actual instructions are announced in place of those that hold.',
   'reveal-prompt': 'The agent is asked for its own prompt, instructions or secrets.',
+  'recites-whole': 'All of something that is the agent’s own is wanted, word for word.',
   'reveal-any-language': 'The agent is asked for its own prompt, in a language other than English.',
   'authority-demands':
     'Somebody who claims a right to it asks for a password, a key or data of a person.',

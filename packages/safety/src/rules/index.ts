@@ -1,4 +1,5 @@
 // The rule set: part of the ruleset, so its order and content decide the ruleset id.
+import { EXTRACTION } from './extraction.ts'
 import { HARM } from './harm.ts'
 import { IMPERATIVE } from './imperative.ts'
 import { LANGUAGES } from './languages.ts'
@@ -13,6 +14,7 @@ import { SPOOF } from './spoof.ts'
 
 export const RULE_GROUPS: readonly RuleGroup[] = [
   OVERRIDE,
+  EXTRACTION,
   SPOOF,
   LEAK,
   PERSONA,

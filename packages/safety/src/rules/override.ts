@@ -1,54 +1,44 @@
 // Rules for texts that try to replace the receiver's orders.
-import { combine, list, oneOf, pattern, words } from './rule.ts'
+import { combine, list, oneOf, pattern } from './rule.ts'
 import type { Rule, RuleGroup } from './rule.ts'
-
-const DROP =
-  oneOf(`ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|overlook|neglect|bypass|override|discard|dismiss|
-do not follow|don'?t follow|don’t follow|stop following|pay no attention to|no longer follow|abandon`)
-const EVERY = oneOf(
-  'about|all|any|every|each|of|the|these|those|this|your|my|our|its|other|and|such',
-)
-const EARLIER = oneOf('previous(?:ly)?|prior|preceding|above|earlier|foregoing|former|past')
-const OWN = oneOf(
-  'initial|original|existing|current|given|first|last|system|developer|default|internal|safety',
-)
-const ORDERS =
-  oneOf(`instruct?ions?|prompts?|directions?|directives?|commands?|rules|guidelines?|orders|guidance|
-programming|training|restrictions`)
-const MATTER = oneOf(
-  'text|context|messages?|content|tasks?|requests?|queries|conversations?|inputs?|questions?',
-)
-
-const REPLACES_ORDERS = oneOf(
-  [
-    `${DROP} (?:${EVERY} )*(?:${EARLIER} |${OWN} )*${EARLIER} (?:${OWN} )?${ORDERS}`,
-    `${DROP} (?:all|everything|any) (?:${EVERY} )*${EARLIER} (?:${ORDERS} )?${MATTER}`,
-    `${DROP} (?:${EVERY} )*(?:given )?${ORDERS} (?:and ${ORDERS} )?(?:that (?:was|were|came|are) )?(?:above|before|earlier|prior to|previously|up to now|until now|given to you|you (?:have|were|had|got|received))`,
-    `${DROP} (?:all (?:of )?)?your (?:${EARLIER} |${OWN} |own |other )*${ORDERS}`,
-    `${DROP} (?:${EVERY} )*(?:original|initial|system) (?:prompt|instructions?)`,
-  ].join('|'),
-)
-
-/** What any override contains of each part: the verb, what is set aside, and which of those. */
-const DROPS = list(
-  'ignor|disregard|forget|overlook|neglect|bypass|override|discard|dismiss|follow|attention|abandon',
-)
-const ORDERED = list(
-  'instruc|prompt|direct|command|rules|guid|orders|programming|training|restriction|text|message|content|task|request|quer|conversation|input|question',
-)
-const EARLIER_ONES = list(
-  'previous|prior|preceding|above|earlier|foregoing|former|past|before|now|given|you|original|initial|system',
-)
+import {
+  CLEARS_ORDERS,
+  DROP,
+  DROPS_ANY_ORDERS,
+  DROPS_EVERYTHING,
+  DROPS_ORDERS_AND,
+  ORDERS_ARE_VOID,
+  REPLACES_ORDERS,
+} from './set-aside.ts'
 
 const TOLD = oneOf('told|instructed|given|asked|taught|ordered|programmed')
 
-const NEXT_ORDER =
-  oneOf(`reveal|print|output|say|respond|reply|repeat|tell me|tell the|give me|show me|show the|you are|you must|
-you will|you should now|act as|pretend|write an?|write me|generate|execute|run|transfer|send me|send all|send the contents|
-send the user|send the data|state|translate|your new|your only|your real|your actual|your task|from now on|new instructions?|
-do the following|do this|answer|classify|mark|rate|recommend|approve|delete|exfiltrate|email|forward|list|
-what is|what are|what's|who is|where is|where does|can you|could you|call|invoke|visit|open|click|download|return|
-grant|disable|strictly|except (?:this|these|those|for this|the ones|what follows)|instead|start|just|only|display|leak|dump|explain|provide|make|create|perform|wire|pay`)
+/** What an agent is told to do, and hardly a reader of a letter. */
+const ORDER =
+  oneOf(`reveal|print|output|say|respond|reply|repeat|tell me|tell the|give me|give us|show me|show the|you are|you must|you will|you shall|you should now|act|pretend|
+write an?|write me|generate|execute|run|transfer|send me|send all|send the contents|send the user|send the data|state|translate|your new|your only|your real|your actual|your task|
+from now on|new instructions?|new rules?|new task|do the following|do this|answer|classify|mark|rate|recommend|approve|delete|exfiltrate|forward|grant|disable|display|leak|dump|
+what is|what are|what's|what was|who is|where is|where does|can you|could you|follow (?:only )?(?:these|this|my|the following)|obey|let us|let's|speak|sing|compose|become|behave|convert|
+decode|assume|imagine|confirm|reverse|type|recite|export|upload|become|roleplay|swear|insult|listen to me|email|list|call|invoke|visit|open|click|download|return|strictly|start|explain|provide|make|create|perform|wire|pay|
+write|give|show|describe|summari[sz]e|help me|help us|add|insert|activate|enable|except (?:this|these|those|for this|the ones|what follows)|do \\{|just|only|instead`)
+const LINK = oneOf(
+  `and|then|now|but|please|just|also|instead|so|thoroughly|completely|entirely|for now|only|simply|i want you to|i need you to|i order you to|you have been given|after that|from here on|in this (?:prompt|text|message)|at once|immediately`,
+)
+/** The very words that are to be answered. */
+const DICTATED = String.raw`(?:say|print|respond|reply|output|write|state|answer|repeat|return|type|display|echo|report) (?:only |just |exactly |simply |with |back |the following |the words? |the phrase |the text |that )*(?:["'“‘«:]|the following|exactly|that (?:you|i|the|this|it|he|she)|the (?:output|answer|result|value) is)`
+const SOURCE = oneOf(
+  `web ?page|page|site|resume|cv|document|article|email|mail|text|function|paper|file|data|transcript|results?|description|code|above|review|report|content|image|table|list|message|question|prompt|comment`,
+)
+const DROPS_SOURCE = String.raw`(?:ignor(?:e|ing)|disregard(?:ing)?|forget) (?:about )?(?:the |this |that |all |your |(?:the )?(?:rest|remainder|contents?) of (?:the |this )?|everything (?:else )?in (?:the |this )?)+${SOURCE}s?`
+const LIMITING_RULES = String.raw`forget (?:about )?(?:all )?(?:of )?(?:those|these|the|your|any) (?:rules|guidelines|restrictions|instructions|policies) (?:that )?(?:tell|restrict|limit|prevent|forbid|stop)`
+
+/** What any override contains of each part: the verb, and what is set aside. */
+const DROPS = list(
+  'ignor|ingor|ignro|disregard|forget|overlook|neglect|bypass|override|discard|dismiss|follow|attention|abandon|aside|obey|listen|heed|comply|adhere|stick|mind',
+)
+const ORDERED = list(
+  'instruc|instrut|prompt|direct|command|rules|guid|orders|programming|training|restriction|text|message|content|task|request|quer|conversation|input|question|assignment|objective|goal',
+)
 
 /** Rules about overriding earlier orders (the wording attacks quote most, and ordinary prose uses too). */
 const OVERRIDE_RULES: readonly Rule[] = [
@@ -57,17 +47,41 @@ const OVERRIDE_RULES: readonly Rule[] = [
     category: 'override',
     effect: 'suspect',
     weight: 0.55,
-    needs: [DROPS, ORDERED, EARLIER_ONES],
+    needs: [DROPS, ORDERED],
     pattern: pattern(REPLACES_ORDERS),
+  },
+  {
+    id: 'drops-loosely',
+    category: 'override',
+    effect: 'suspect',
+    weight: 0.4,
+    pattern: pattern(
+      String.raw`\b(?:${CLEARS_ORDERS}|${ORDERS_ARE_VOID}|${DROPS_ANY_ORDERS}|${DROPS_EVERYTHING})`,
+    ),
   },
   {
     id: 'override-then-order',
     category: 'override',
     effect: 'suspect',
     weight: 0.5,
-    needs: [DROPS, ORDERED, EARLIER_ONES],
+    needs: [ORDERED],
     pattern: pattern(
-      String.raw`${REPLACES_ORDERS} (?:and|then|now|but|please|just|also|instead|so|thoroughly|completely|entirely|you have been given)* ${NEXT_ORDER}(?:\b|[a-z])`,
+      String.raw`(?:${DROPS_ORDERS_AND}|${CLEARS_ORDERS} |${ORDERS_ARE_VOID} )(?:${LINK} )*${ORDER}(?:\b|[a-z])`,
+    ),
+  },
+  {
+    id: 'override-then-words',
+    category: 'override',
+    effect: 'suspect',
+    weight: 0.5,
+    needs: [DROPS],
+    pattern: pattern(
+      oneOf(
+        [
+          String.raw`\b(?:${DROPS_EVERYTHING}|${DROPS_SOURCE}) (?:${LINK} )*(?:${DICTATED}|(?:now|instead|from now on|do this instead|new task|your new task) (?:${LINK} )*${ORDER}\b)`,
+          String.raw`\b${LIMITING_RULES} (?:you |what |to |say |do |and |can |can't |cannot |can’t |not |are |allowed |or |from |it )*(?:${LINK} )*${ORDER}\b`,
+        ].join('|'),
+      ),
     ),
   },
   {
@@ -75,20 +89,9 @@ const OVERRIDE_RULES: readonly Rule[] = [
     category: 'override',
     effect: 'suspect',
     weight: 0.5,
-    needs: [
-      list('ignor|disregard|forget|respond'),
-      list(
-        'state|say|write|output|print|repl|answer|tell|report|return|respond|restrict|limit|prevent|forbid|stop',
-      ),
-    ],
+    needs: [list('ignor|disregard|forget')],
     pattern: pattern(
-      oneOf(
-        [
-          String.raw`\b(?:ignor(?:e|ing)|disregard) the (?:web ?page|resume|cv|document|article|email|text|function|paper|file|data|page|transcript|results?|description|code|above),? and (?:just |only |instead )?(?:state|say|write|output|print|respond|reply|answer|tell|report|return)\b`,
-          String.raw`\bforget (?:about )?(?:all )?(?:of )?(?:those|these|the|your|any) (?:rules|guidelines|restrictions|instructions|policies) (?:that )?(?:tell|restrict|limit|prevent|forbid|stop)`,
-          String.raw`\brespond with (?:every|all) (?:of the )?instructions? you (?:have been|were)`,
-        ].join('|'),
-      ),
+      String.raw`\b(?:${DROPS_SOURCE},? (?:and |but )?(?:just |only |instead |simply )*(?:state|say|write|output|print|respond|reply|answer|tell|report|return)|${LIMITING_RULES})\b`,
     ),
   },
   {
@@ -129,10 +132,10 @@ const OVERRIDE_RULES: readonly Rule[] = [
     pattern: pattern(
       oneOf(
         [
-          String.raw`\b(?:here (?:are|is)|these are|this is|i am giving you|follow) (?:your|the|my)? ?new (?:instructions?|orders|directives?|system prompt)\b`,
+          String.raw`\b(?:here (?:are|is)|these are|this is|i am giving you|i give you|you have|follow) (?:your|the|my)? ?new (?:instructions?|orders|directives?|system prompt)\b`,
           String.raw`\byour (?:new|real|actual|true|only|updated) (?:task|instructions?|objective|goal|mission|purpose|directive|orders) (?:is|are|:)`,
           String.raw`\b(?:new|updated|real|actual) (?:system )?(?:instructions?|directives?|prompt)\s*[:>\]]\s*(?:you|ignore|please|the assistant|do not|from)`,
-          String.raw`\b(?:above|previous|prior|earlier|all ?previous|old) (?:instructions?|prompts?|orders) (?:is|are|were) (?:now )?(?:false|void|invalid|cancell?ed|obsolete|revoked|a test|wrong|fake|no longer (?:valid|in effect|apply|applicable))`,
+          String.raw`\b(?:above|previous|prior|earlier|all ?previous|old) (?:instructions?|prompts?|orders) (?:is|are|were) (?:now )?(?:false|void|invalid|cancell?ed|obsolete|revoked|a test|wrong|fake|superseded|no longer (?:valid|in effect|apply|applicable))`,
           String.raw`\byou must strictly (?:adhere to|follow|obey|comply with) (?:only )?(?:the|these|my) (?:following|new|next) instructions\s*:`,
           String.raw`\bplease do the following first\s*:`,
           String.raw`\binstead of (?:the|your|what the) (?:user(?:'s)?|original|previous) (?:request|task|instructions?|question|asked)`,
@@ -141,42 +144,24 @@ const OVERRIDE_RULES: readonly Rule[] = [
       ),
     ),
   },
-  {
-    id: 'reveal-prompt',
-    category: 'extraction',
-    effect: 'suspect',
-    weight: 0.5,
-    needs: [
-      list(
-        'prompt|instruction|guideline|directive|system|rules|key|password|secret|configuration|developer',
-      ),
-    ],
-    pattern: pattern(
-      String.raw`\b(?:reveal|show|print|output|display|repeat|tell me|give me|leak|disclose|expose|share|recite|write out|dump|list|exfiltrate|what (?:is|are|were|was)|copy|spell out|respond with|return|summari[sz]e|translate|explain) (?:to )?(?:me |us )?(?:all |every |word for word |verbatim |exactly |the |of |complete |entire |full |words |text |content |contents |in )*
-(?:your (?:${words(2)})?(?:system prompt|prompt|instructions|initial instructions|guidelines|directives|system message|rules|secret key|password|secrets|configuration)|(?:the |this )?(?:secret |hidden |full |original |initial )?(?:system[\s_-]*prompt|developer message|hidden prompt|initial prompt|hidden instructions)\b)`,
-    ),
-  },
 ]
 
 export const OVERRIDE: RuleGroup = {
   id: 'override',
   anchors: [
-    ...list('ignor|disregard|forget|overlook|neglect|bypass|override|discard|dismiss|abandon'),
-    ...combine("not |dont |don't |don’t |stop |longer ", 'follow'),
+    ...list('ignor|ingore|ignroe|disregard|forget|overlook|neglect|override|discard|dismiss'),
+    ...combine('bypass |abandon ', 'all|any|your|my|the|these|prev|prior|earl|safe|every'),
+    ...combine("not |dont |don't |don’t |stop |longer ", 'follow|obey|listen to|heed'),
     ...list(
       'attention to|attentionto|strictly|instruct|instrut|directive|new order|new prompt|prompt:',
     ),
     ...combine(
       'your ',
-      'new|real|actual|true|only|updated|prompt|initial|system|rules|guideline|secret|password|config|full|hidden|original|complete|exact|entire',
-    ),
-    ...list(
-      'system prompt|systemprompt|system-prompt|developer message|hidden prompt|initial prompt',
+      'new|real|actual|true|only|updated|prompt|initial|system|rules|guideline|programming',
     ),
     ...combine('instead', ' of the| of your| of what| you|, you| please|, please'),
-    'respond with every',
-    'respond with all',
-    ...combine('above |previous |prior |earlier |old ', 'prompt|order'),
+    ...combine('above |previous |prior |earlier |old ', 'prompt|order|rules'),
+    ...list('set aside|put aside|no heed'),
   ],
   rules: OVERRIDE_RULES,
 }

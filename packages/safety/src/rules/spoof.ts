@@ -35,6 +35,7 @@ const SPOOF_RULES: readonly Rule[] = [
     category: 'spoof',
     effect: 'reject',
     weight: 0.9,
+    needs: [['<|', '[inst]', 'start_of_turn']],
     pattern: oneOf(
       [
         String.raw`<\|im_start\|>\s*(?:system|developer)\b(?:\s|\\n)+[a-z]`,
@@ -51,6 +52,7 @@ const SPOOF_RULES: readonly Rule[] = [
     category: 'spoof',
     effect: 'reject',
     weight: 0.9,
+    needs: [['system', 'admin', 'developer', 'root', '</']],
     pattern: oneOf(
       [
         pattern(
@@ -70,6 +72,7 @@ const SPOOF_RULES: readonly Rule[] = [
     category: 'spoof',
     effect: 'reject',
     weight: 0.9,
+    needs: [list('important|urgent|critical|mandatory|information|message')],
     pattern: pattern(
       oneOf(
         [
@@ -117,6 +120,7 @@ const SPOOF_RULES: readonly Rule[] = [
     category: 'spoof',
     effect: 'suspect',
     weight: 0.5,
+    needs: [list('end|begin|start|context|answer')],
     pattern: pattern(
       oneOf(
         [
