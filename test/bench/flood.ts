@@ -31,6 +31,7 @@ const BYTES = 4_096
 const HOSTILE_BYTES = [1_000_000, 40_000]
 /** One text of a message may be no longer than 256 Ki characters. */
 const TEXT_LENGTH_MAX = 200_000
+const TEXT_LENGTH_MIN = 1_024
 const DRAIN_MAX_MS = 300_000
 /** Of dispatch to accept, in milliseconds. */
 const SLO = { p99: 500, max: 2_000 }
@@ -44,7 +45,7 @@ const bytesOf = (text: string): number => Buffer.byteLength(JSON.stringify(text)
 function hostileState(generate: (length: number) => string, bytes: number): AgentState {
   const state = stateOf(BYTES, 1)
   const texts: string[] = []
-  for (let left = bytes; left > 0;) {
+  for (let left = bytes; left > TEXT_LENGTH_MIN;) {
     const text = generate(Math.min(left, TEXT_LENGTH_MAX))
     const own = bytesOf(text)
     // Of characters of several bytes as many as there is room for.
@@ -59,17 +60,19 @@ function hostileState(generate: (length: number) => string, bytes: number): Agen
   }
 }
 
-async function sendAtRate(sender: Sender, ratePerSecond: number, until: number): Promise<void> {
+/** Answers how many could not be sent. */
+async function sendAtRate(sender: Sender, ratePerSecond: number, until: number): Promise<number> {
   const prepared = Array.from({ length: 64 }, (_, seed) => stateOf(BYTES, seed + 1))
   const startedAt = performance.now()
-  const underWay: Promise<unknown>[] = []
+  const underWay: Promise<boolean>[] = []
   for (let sent = 0; performance.now() < until; sent++) {
     const state = prepared[sent % prepared.length] ?? stateOf(BYTES, 1)
-    underWay.push(sender.send({ ...state, taskId: crypto.randomUUID() }, 'sink'))
+    const sending = sender.send({ ...state, taskId: crypto.randomUUID() }, 'sink')
+    underWay.push(sending.then(Boolean, () => false))
     const due = startedAt + ((sent + 1) * 1_000) / ratePerSecond
     await setTimeout(Math.max(0, due - performance.now()))
   }
-  await Promise.all(underWay)
+  return (await Promise.all(underWay)).filter((isSent) => !isSent).length
 }
 
 /** Each hostile text once in each size, evenly over the time; answers how many could be sent. */
@@ -138,14 +141,14 @@ async function main(): Promise<void> {
     for (const part of ['quiet', 'hostile']) {
       const since = new Date()
       const until = performance.now() + seconds * 1_000
-      await Promise.all([
+      const [failed] = await Promise.all([
         sendAtRate(ordinary, rate, until),
         part === 'quiet' ? undefined : sendHostile(hostile, until).then((count) => (taken = count)),
       ])
       parts[part] = await acceptedSince(pool, since)
       const { p50, p95, p99, max } = parts[part]
       say(
-        `${part}: dispatch to accept of ordinary handoffs p50 ${p50}, p95 ${p95}, p99 ${p99}, max ${max} ms`,
+        `${part}: dispatch to accept of ordinary handoffs p50 ${p50}, p95 ${p95}, p99 ${p99}, max ${max} ms; ${failed} could not be sent`,
       )
     }
     const { rows } = await pool.query<{ outcome: string; count: number }>({ text: OUTCOMES })
