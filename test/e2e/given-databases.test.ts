@@ -90,6 +90,8 @@ describe('given databases', () => {
     const tasks = await reader.run('tasks', '--json')
     expect(tasks).toMatchObject({ exitCode: 0, stdout: '[]\n' })
     expect((await reader.run('dlq', 'ls', '--json')).stdout).toBe('[]\n')
+    const shadow = await reader.run('safety', 'shadow', '--json')
+    expect(shadow).toMatchObject({ exitCode: 0, stdout: '' })
     const unsealed = await reader.run('doctor')
     expect(unsealed.exitCode).toBe(1)
     expect(unsealed.stdout).toMatch(

@@ -3,7 +3,9 @@ import { generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { createActiveScanner, followingArtefact, scannerOf, signArtefact } from '@baton/engine'
+import { createApiKey } from '@baton/gateway'
 import { createNoteSigner, formatVerifierKey } from '@baton/ledger'
 import type { NoteSigner } from '@baton/ledger'
 import { createLogger } from '@baton/runtime'
@@ -33,6 +35,9 @@ const rulesetOf = (model: Model): string => scannerOf(model).rulesetVersion
 const PERSONA = textForModelAlone()
 const decisionOf = (scanner: ReturnType<typeof createActiveScanner>) =>
   scanner.scan({ currentState: { note: PERSONA } }).decision
+
+/** A module with an agent, for a process of its own. */
+const AGENTS = fileURLToPath(new URL('gateway-agents.ts', import.meta.url))
 
 let folder = ''
 let stops: (() => unknown)[] = []
@@ -293,5 +298,32 @@ describe('what comes in', () => {
       deadlineMs: 15_000,
       describe: 'both changes to stand in the log',
     })
+  })
+
+  it('of gateways and receivers as processes follows the file that their settings name', async () => {
+    await put(artefact(11, EMBEDDED_MODEL))
+    const env = {
+      BATON_SAFETY_ARTEFACT_FILE: path(),
+      BATON_SAFETY_SHADOW_FILE: path(),
+      BATON_SAFETY_KEYS: formatVerifierKey(ANN.key),
+      BATON_AGENTS: AGENTS,
+      BATON_GATEWAY_PORT: '0',
+      BATON_API_KEYS: createApiKey({ scopes: 'handoffs:send', operator: 'ann' }).entry,
+    }
+    const processes = await Promise.all(
+      (['gateway', 'receiver'] as const).map((name) => pipeline.system.start(name, env)),
+    )
+    for (const one of processes) stops.push(() => one.stop())
+    const activated = (version: number) =>
+      processes.every((one) =>
+        new RegExp(`"safety.artefact_activated","version":${version},"signedBy":"ann"`).test(
+          one.output(),
+        ),
+      )
+    const outputs = () => processes.map((one) => one.output().slice(-2_000)).join('\n')
+    expect(activated(11), outputs()).toBe(true)
+    await put(artefact(12, MILDER))
+    await eventually(async () => activated(12), { deadlineMs: 20_000, describe: outputs })
+    for (const one of processes) expect(one.output()).toContain('safety.shadow_begun')
   })
 })
