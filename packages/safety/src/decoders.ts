@@ -60,7 +60,7 @@ const REWRITES: readonly ((token: string) => string)[] = [
 const LINES = /(?<![a-z0-9+/_-])[a-z0-9+/_-]{4,23}(?:\r?\n[a-z0-9+/_-]{4,23}){3,}/giu
 /** Base64 in groups of four or eight. */
 const GROUPS =
-  /(?<![a-z0-9+/_-])(?:[a-z0-9+/_-]{4}(?: [a-z0-9+/_-]{4}){8,}|[a-z0-9+/_-]{8}(?: [a-z0-9+/_-]{8}){4,})/giu
+  /(?<![a-z0-9+/_-])(?:[a-z0-9+/_-]{4}(?: [a-z0-9+/_-]{4}){8,}|[a-z0-9+/_-]{8}(?: [a-z0-9+/_-]{8}){4,})(?![a-z0-9+/_-])/giu
 
 /** Base64 that was broken into short lines or groups, put together where it is readable: words of ordinary writing give no text. */
 export function joinBroken(text: string): Derived[] {

@@ -18,6 +18,7 @@ vi.mock('./rewrites.ts', { spy: true })
 const PROBES = {
   runs: vi.mocked(decoders.decodeRuns),
   escapes: vi.mocked(escapes.decodeEscapes),
+  broken: vi.mocked(decoders.joinBroken),
   codes: vi.mocked(codeLists.decodeCodeLists),
   rewrites: vi.mocked(rewrites.rewrite),
   spaced: vi.mocked(rewrites.joinSpaced),
@@ -36,6 +37,13 @@ describe('createPreFilter', () => {
     fc.constantFrom('a', 'b', 'q', '7', ' ', '.', ', ', '-', '|', '\n', 'é', '中'),
     fc.constantFrom('i g n o r e ', 'ignore', 'pre', 'vious', 'strictly', 'ad', 'here'),
     fc.constantFrom('%41', '%', '&#65;', '\\u0041', 'c0ffee', 'zm9vymfy'),
+    fc.constantFrom(
+      'aGVs ',
+      'bG8g\n',
+      'aGVsbG8g ',
+      'dGhl cmUg YmVz dCBm cmll bmQg b2Yg bWlu ',
+      '\r\n',
+    ),
     fc.constantFrom('69 '.repeat(14), '6e,', '0x6f ', '110 ', 'u+006f ', '2'),
   )
   const texts = fc.array(parts, { maxLength: 80 }).map((list) => list.join(''))
@@ -47,9 +55,10 @@ describe('createPreFilter', () => {
         expect({
           spaced: !triggers.spaced && rewrites.joinSpaced(text).length > 0,
           joined: !triggers.joined && rewrites.joinLetters(text).length > 0,
+          broken: !triggers.broken && decoders.joinBroken(text).length > 0,
           codes: !triggers.codes && codeLists.decodeCodeLists(text).length > 0,
           escapes: triggers.escapes < escapes.ESCAPES_MIN && escapes.decodeEscapes(text).length > 0,
-        }).toEqual({ spaced: false, joined: false, codes: false, escapes: false })
+        }).toEqual({ spaced: false, joined: false, broken: false, codes: false, escapes: false })
       }),
       { numRuns: 1000 },
     )
@@ -72,7 +81,7 @@ describe('createPreFilter', () => {
   it('lists whole runs of base64 characters', () => {
     fc.assert(
       fc.property(texts, (text) => {
-        const runs = Array.from(text.matchAll(/[a-z0-9+/_-]{24,}/gu), ({ 0: run, index }) => [
+        const runs = Array.from(text.matchAll(/[a-z0-9+/_-]{24,}/giu), ({ 0: run, index }) => [
           index,
           index + run.length,
         ])
@@ -119,6 +128,7 @@ describe('probes', () => {
   const single: Readonly<Record<keyof typeof PROBES, string>> = {
     runs: 'ref a69dd27e-9079-44e2-ac78-c9dc9c6952ea',
     escapes: 'word%20word '.repeat(3),
+    broken: 'aGVs bG8g dGhl cmUg YmVz dCBm cmll bmQg b2Yg bWlu',
     codes: '12 10 2026 12:30 12:45 13:00 14:00 14:10 14:20 14:30',
     rewrites: 'the snoitcurtsni are here',
     spaced: 'C O N T R A C T',

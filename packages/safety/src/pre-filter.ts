@@ -13,6 +13,8 @@ export interface Triggers {
   readonly runs: readonly Span[]
   /** How many characters could begin a percent, quoted-printable, entity or backslash escape. */
   readonly escapes: number
+  /** Short runs of base64 characters follow one another as lines, or in groups of one length. */
+  readonly broken: boolean
   /** So many words as make a list of codes follow one another, each of hexadecimal digits or a single character. */
   readonly codes: boolean
   /** Eight single letters or digits stand close together, the first of them a letter. */
@@ -42,6 +44,16 @@ const SINGLES_MIN = 8
 /** A single, at most five separators, and the next single. */
 const SINGLES_DISTANCE = 6
 
+/** Shorter runs are no pieces of anything. */
+const PIECE_MIN = 4
+const LINES_MIN = 4
+/** How many groups of a length are more than words that happen to be as long. */
+const GROUPS_MIN = new Map([
+  [4, 9],
+  [8, 5],
+])
+const LINE_BREAK = 10
+
 /** Fewer codes than this are a version, a time, an address or a row of a table. */
 export const CODES_MIN = 16
 /** With its prefix. */
@@ -55,6 +67,7 @@ export function createPreFilter(literals: readonly Literal[]): PreFilter {
     const runs: Span[] = []
     const singles = new Singles(text)
     const codes = new Codes()
+    const pieces = new Pieces(text)
     let state = 0
     let lettersState = 0
     let joined = false
@@ -63,13 +76,16 @@ export function createPreFilter(literals: readonly Literal[]): PreFilter {
     let word = 0
     let code = 0
     let recent = 0
-    for (let index = 0; index < text.length; index++) {
-      const unit = text.charCodeAt(index)
+    // Whatever is open at the end of the text ends there.
+    const ended = `${text}\0`
+    for (let index = 0; index < ended.length; index++) {
+      const unit = ended.charCodeAt(index)
       state = table[state * width + (classes[unit] ?? 0)] ?? 0
       if (state >= firstHit) report(index + 1, bits[state] ?? 0)
       lettersState = letters.table[(lettersState << 5) | (letters.classes[unit] ?? 0)] ?? 0
       if (lettersState >= letters.firstHit) joined = true
       const traits = TRAITS[unit] ?? 0
+      if ((traits & IN_RUN) === 0 && run >= PIECE_MIN) pieces.add(index - run, run)
       run = (run + 1) & -(traits & IN_RUN)
       if (run === ENCODED_RUN_MIN) runs.push([index + 1 - run, endOfRun(text, index)])
       escapes += (traits & STARTS_ESCAPE) >> 1
@@ -80,9 +96,14 @@ export function createPreFilter(literals: readonly Literal[]): PreFilter {
       recent = ((recent << 1) | isAlphanumeric) & 0b111
       if (recent === SINGLE) singles.add(index - 1)
     }
-    if ((recent & 0b11) === 0b01) singles.add(text.length - 1)
-    if (word > 1) codes.add(word, word === code)
-    return { runs, escapes, codes: codes.areMany, spaced: singles.areMany, joined }
+    return {
+      runs,
+      broken: pieces.areMany,
+      escapes,
+      codes: codes.areMany,
+      spaced: singles.areMany,
+      joined,
+    }
   }
 }
 
@@ -123,6 +144,32 @@ class Codes {
   add(length: number, isCode: boolean): void {
     this.#count = isCode && length <= CODE_LENGTH_MAX ? this.#count + 1 : 0
     if (this.#count >= CODES_MIN) this.areMany = true
+  }
+}
+
+/** Counts runs of base64 characters that may be pieces of one: lines of them, or groups of one length with blanks between. */
+class Pieces {
+  areMany = false
+  readonly #text: string
+  #lines = 1
+  #groups = 1
+  #length = 0
+  #end = -1
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  add(start: number, length: number): void {
+    const gap = start - this.#end
+    const isLine = gap <= 2 && this.#text.charCodeAt(start - 1) === LINE_BREAK
+    const isGroup = gap === 1 && length === this.#length
+    this.#lines = isLine && length < ENCODED_RUN_MIN ? this.#lines + 1 : 1
+    this.#groups = isGroup ? this.#groups + 1 : 1
+    this.#length = length
+    this.#end = start + length
+    if (this.#lines >= LINES_MIN || this.#groups >= (GROUPS_MIN.get(length) ?? Infinity))
+      this.areMany = true
   }
 }
 

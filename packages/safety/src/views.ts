@@ -185,7 +185,7 @@ function decode(text: string, triggers: Triggers): Derived[] {
     ...(triggers.runs.length > 0 ? decodeRuns(text, triggers.runs) : []),
     ...(triggers.escapes >= ESCAPES_MIN ? decodeEscapes(text) : []),
     ...(triggers.codes ? decodeCodeLists(text) : []),
-    ...joinBroken(text),
+    ...(triggers.broken ? joinBroken(text) : []),
   ]
 }
 

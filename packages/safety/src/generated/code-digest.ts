@@ -1,2 +1,2 @@
 // Generated from the scanner's code by generate-code-digest.ts; do not edit.
-export const CODE_DIGEST = '0b53074ad426e98f4aff2380c6a1436bd0b5b763046e797dd959d97fdbfc0dae'
+export const CODE_DIGEST = '15021196c858e149794537114b276f1edf1ec06a411f388a16b5e695341e6dcd'
