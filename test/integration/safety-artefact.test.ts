@@ -321,7 +321,7 @@ describe('what comes in', () => {
         ),
       )
     const outputs = () => processes.map((one) => one.output().slice(-2_000)).join('\n')
-    expect(activated(11), outputs()).toBe(true)
+    expect(activated(11)).toBe(true)
     await put(artefact(12, MILDER))
     await eventually(async () => activated(12), { deadlineMs: 20_000, describe: outputs })
     for (const one of processes) expect(one.output()).toContain('safety.shadow_begun')

@@ -65,7 +65,7 @@ export function followingArtefact(parts: FollowParts): Service {
     const artefact = openArtefact(bytes, keys)
     if (active !== undefined && artefact.version <= active.version) throw notRising()
     const candidate = scannerOf(artefact.model)
-    const fault = scannerFault(candidate, scanner)
+    const fault = await scannerFault(candidate, scanner)
     if (fault !== undefined) throw unfit(fault)
     await tell(artefact, candidate.rulesetVersion)
     scanner.replaceBy(candidate)

@@ -44,30 +44,36 @@ describe('a candidate', () => {
   const running = createScanner()
   const faultOf = (model: Model) => scannerFault(createScanner({ model }), running)
 
-  it('with the model of the package has no fault', () => {
-    expect(faultOf(EMBEDDED_MODEL)).toBeUndefined()
+  it('with the model of the package has no fault, and lets others go on while it is looked at', async () => {
+    let turns = 0
+    const going = setInterval(() => (turns += 1), 0)
+    expect(await faultOf(EMBEDDED_MODEL)).toBeUndefined()
+    clearInterval(going)
+    expect(turns).toBeGreaterThan(5)
   })
 
-  it('that knows no attacks says how many', () => {
-    expect(faultOf({ ...EMBEDDED_MODEL, weights: new Int8Array(1_024) })).toMatch(
+  it('that knows no attacks says how many', async () => {
+    expect(await faultOf({ ...EMBEDDED_MODEL, weights: new Int8Array(1_024) })).toMatch(
       /^its model does not know 6 of 6 attacks/,
     )
   })
 
-  it('that speaks of everything says how many ordinary texts it does not allow', () => {
-    expect(faultOf({ ...EMBEDDED_MODEL, flagAt: 1 })).toMatch(/^it does not allow \d+ of 22/)
+  it('that speaks of everything says how many ordinary texts it does not allow', async () => {
+    expect(await faultOf({ ...EMBEDDED_MODEL, flagAt: 1 })).toMatch(/^it does not allow \d+ of 22/)
   })
 
-  it('that lets plain attacks pass says so', () => {
+  it('that lets plain attacks pass says so', async () => {
     const scan: Scanner['scan'] = (message) => {
       const verdict = running.scan(message)
       const isModels = verdict.findings.some(({ ruleId }) => ruleId === 'model')
       return isModels ? verdict : { ...verdict, decision: 'allow' }
     }
-    expect(scannerFault({ ...running, scan }, running)).toMatch(/^it lets \d of 5 attacks pass/)
+    expect(await scannerFault({ ...running, scan }, running)).toMatch(
+      /^it lets \d of 5 attacks pass/,
+    )
   })
 
-  it('that is much slower than the running one says by how much', () => {
+  it('that is much slower than the running one says by how much', async () => {
     let at = 0
     const taking = (ms: number): Scanner => ({
       ...running,
@@ -77,8 +83,8 @@ describe('a candidate', () => {
       },
     })
     const now = () => at
-    expect(scannerFault(taking(1.9), taking(1), now)).toBeUndefined()
-    expect(scannerFault(taking(40), taking(1), now)).toBe(
+    expect(await scannerFault(taking(1.9), taking(1), now)).toBeUndefined()
+    expect(await scannerFault(taking(40), taking(1), now)).toBe(
       'it takes 40.0 ms for 4 KiB where the running one takes 1.0 ms',
     )
   })

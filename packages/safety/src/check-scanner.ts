@@ -1,4 +1,5 @@
 // Whether a scanner with another model may take the place of the running one: it knows the golden vectors, and is not much slower.
+import { setImmediate as othersFirst } from 'node:timers/promises'
 import { MODEL_ATTACKS, ORDINARY, PLAIN_ATTACKS } from './golden-vectors.ts'
 import type { SafetyVerdict, Scanner } from './verdict.ts'
 
@@ -8,13 +9,16 @@ const SLOWER_MAX = 2
 const SPARE_MS = 1
 const TIMED_CHARACTERS = 4_096
 
-/** What is wrong with a candidate, in words without a text of anybody; undefined where nothing is. Takes some tens of milliseconds. */
-export function scannerFault(
+/**
+ * What is wrong with a candidate, in words without a text of anybody; undefined where nothing is. It scans some fifty short texts, and whatever
+ * else waits in the process goes on between them.
+ */
+export async function scannerFault(
   candidate: Scanner,
   running: Scanner,
   now: () => number = threadMs,
-): string | undefined {
-  return vectorFault(candidate) ?? latencyFault(candidate, running, now)
+): Promise<string | undefined> {
+  return (await vectorFault(candidate)) ?? latencyFault(candidate, running, now)
 }
 
 function threadMs(): number {
@@ -22,25 +26,36 @@ function threadMs(): number {
   return (user + system) / 1_000
 }
 
-function vectorFault({ scan }: Scanner): string | undefined {
+async function vectorFault({ scan }: Scanner): Promise<string | undefined> {
   const verdictOn = (text: string): SafetyVerdict => scan({ currentState: { note: text } })
-  const unknown = failing(MODEL_ATTACKS, (text) => isModels(verdictOn(text)))
+  const unknown = await failing(MODEL_ATTACKS, (text) => isModels(verdictOn(text)))
   if (unknown !== undefined) return `its model does not know ${unknown} attacks that it must know`
-  const missed = failing(PLAIN_ATTACKS, (text) => verdictOn(text).decision === 'reject')
+  const missed = await failing(PLAIN_ATTACKS, (text) => verdictOn(text).decision === 'reject')
   if (missed !== undefined) return `it lets ${missed} attacks pass that it must reject`
-  const stopped = failing(ORDINARY, (text) => verdictOn(text).decision === 'allow')
+  const stopped = await failing(ORDINARY, (text) => verdictOn(text).decision === 'allow')
   return stopped && `it does not allow ${stopped} ordinary texts`
 }
 
 const isModels = ({ decision, findings }: SafetyVerdict): boolean =>
   decision !== 'allow' && findings.some(({ ruleId }) => ruleId === 'model')
 
-function failing(texts: readonly string[], isRight: (text: string) => boolean): string | undefined {
-  const wrong = texts.filter((text) => !isRight(text)).length
+async function failing(
+  texts: readonly string[],
+  isRight: (text: string) => boolean,
+): Promise<string | undefined> {
+  let wrong = 0
+  for (const text of texts) {
+    if (!isRight(text)) wrong += 1
+    await othersFirst()
+  }
   return wrong === 0 ? undefined : `${wrong} of ${texts.length}`
 }
 
-function latencyFault(candidate: Scanner, running: Scanner, now: () => number): string | undefined {
+async function latencyFault(
+  candidate: Scanner,
+  running: Scanner,
+  now: () => number,
+): Promise<string | undefined> {
   const text = [...ORDINARY, ...MODEL_ATTACKS].join('\n').repeat(2).slice(0, TIMED_CHARACTERS)
   const message = { currentState: { note: text } }
   const best = { candidate: Infinity, running: Infinity }
@@ -53,6 +68,7 @@ function latencyFault(candidate: Scanner, running: Scanner, now: () => number): 
     best.running = Math.min(best.running, timed(running))
     best.candidate = Math.min(best.candidate, timed(candidate))
     if (best.candidate <= best.running * SLOWER_MAX + SPARE_MS) return undefined
+    await othersFirst()
   }
   return `it takes ${best.candidate.toFixed(1)} ms for 4 KiB where the running one takes ${best.running.toFixed(1)} ms`
 }

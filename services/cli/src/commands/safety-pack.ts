@@ -45,7 +45,7 @@ export async function safetyPack(
   const signer = signerOf(settings.BATON_SAFETY_SIGNING_KEY)
   const model = path === undefined ? EMBEDDED_MODEL : await readModel(path)
   const scanner = scannerOf(model)
-  const fault = scannerFault(scanner, createActiveScanner())
+  const fault = await scannerFault(scanner, createActiveScanner())
   if (fault !== undefined) throw unfit(fault)
   await replaceFile(out, signArtefact({ version, model }, signer))
   const { rulesetVersion } = scanner
