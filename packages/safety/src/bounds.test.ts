@@ -36,6 +36,12 @@ function excessOfWhole(generate: (length: number) => string, length: number): nu
   return best.whole / best.parts
 }
 
+function elapsed(message: object): number {
+  const startedAt = performance.now()
+  scanner.scan(message)
+  return performance.now() - startedAt
+}
+
 /** What one character may cost at most: all rules step over it, in windows that overlap, besides what is hidden in it. */
 const PER_CHARACTER_MAX = 128
 const PER_MESSAGE_MAX = 4_194_304
@@ -73,6 +79,15 @@ describe('work', () => {
 
   it.each(BY_CLOCK)('%s: takes no more time whole than in parts', (_, generate) => {
     expect(excessOfWhole(generate, 131_072)).toBeLessThan(EXCESS_MAX)
+  })
+
+  it('lists that can be read in two ways at each code take no longer than those that cannot', () => {
+    const [short, one] = ['0b01 '.repeat(14), '0c01 '.repeat(14)]
+    const best = [`${short}0b01. `, `${one}0c01. `].map((list) => {
+      const message = { currentState: { note: list.repeat(200) } }
+      return Math.min(...Array.from({ length: ROUNDS }, () => elapsed(message)))
+    })
+    expect(best[0]).toBeLessThan((best[1] ?? 0) * EXCESS_MAX)
   })
 
   it('a text of one token with a million characters is read once', () => {

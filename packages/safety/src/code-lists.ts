@@ -3,9 +3,14 @@ import { isReadable } from './readable.ts'
 import { PieceMap } from './span-map.ts'
 import type { Derived } from './span-map.ts'
 
-// Separators and digits exclude one another, so that matching is linear. Of `CODES_MIN` codes at least.
-const LIST =
-  /(?<![0-9a-z])(?:0x|0b|u\+)?[0-9a-f]{2,8}(?:["']?[ ,;:|/\r\n\t_-]{1,3}["']?(?:0x|0b|u\+)?[0-9a-f]{2,8}(?![0-9a-z])){15,}/giu
+/** One code. `0b` is two hexadecimal digits as well: it is a prefix only where the digits alone would be too many. */
+const WRITTEN = String.raw`(?:(?:0x|u\+)?[0-9a-f]{2,8}|0b[0-9a-f]{7,8})`
+// Separators and digits exclude one another, and a code can be read in one way only, so that matching is linear. Of `CODES_MIN` codes at
+// least.
+const LIST = new RegExp(
+  String.raw`(?<![0-9a-z])${WRITTEN}(?:["']?[ ,;:|/\r\n\t_-]{1,3}["']?${WRITTEN}(?![0-9a-z])){15,}`,
+  'giu',
+)
 const CODE = /(?:0x|0b|u\+)?(?<digits>[0-9a-f]{2,8})/giu
 
 /** How a code of each base is written; the first base in which a list is readable is taken. */

@@ -1,2 +1,2 @@
 // Generated from the scanner's code by generate-code-digest.ts; do not edit.
-export const CODE_DIGEST = '15021196c858e149794537114b276f1edf1ec06a411f388a16b5e695341e6dcd'
+export const CODE_DIGEST = '2851e193d2a24beab77f80aac012270c0c41ccfa0d0259fd209e37bfc09a17ae'
