@@ -81,6 +81,7 @@ describe('the setting', () => {
     [`a:executions:claim=:${sha256}`, /names the scope executions:claim=/],
     [`a:executions:claim=x|:${sha256}`, /names the scope executions:claim=x/],
     [`a:handoffs:send:${sha256}:2026-13-01`, /2026-13-01, which is not a date/],
+    [`a:handoffs:send:${sha256}:2027-02-30`, /2027-02-30, which is not a date/],
     [`a:handoffs:send:${sha256},a:handoffs:read:${sha256}`, /the id a occurs twice/],
     [made.key, /entry 1 is not/],
     [`a:handoffs:read+dead-letters:review:${'a'.repeat(64)}`, /dead-letters:review, which decides/],

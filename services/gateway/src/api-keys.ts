@@ -147,7 +147,9 @@ function parseEntry(entry: string): ApiKey | string {
   if (deciding !== undefined && groups['operator'] === undefined)
     return `has the scope ${deciding}, which decides: say who does, as id@operator`
   const expiresAtMs = expires === undefined ? undefined : Date.parse(`${expires}T00:00:00Z`)
-  if (Number.isNaN(expiresAtMs)) return `expires on ${expires}, which is not a date`
+  // Of a day that its month does not have, the parser makes a later one.
+  if (expiresAtMs !== undefined && dayOf(expiresAtMs) !== expires)
+    return `expires on ${expires}, which is not a date`
   return {
     id,
     // Two people of the same name at two tenants are two people.
@@ -159,6 +161,9 @@ function parseEntry(entry: string): ApiKey | string {
     expiresAtMs,
   }
 }
+
+const dayOf = (ms: number): string | undefined =>
+  Number.isNaN(ms) ? undefined : new Date(ms).toISOString().slice(0, 'YYYY-MM-DD'.length)
 
 /** What it shows is of the whole installation. */
 export const INSTALLATION_SCOPE: Scope = 'metrics:read'

@@ -3,6 +3,7 @@ import { makeApiKey, withdrawApiKey } from '@baton/engine'
 import { createApiKey, parseApiKeys, scopesOfRoles } from '@baton/gateway'
 import type { KeyRequest } from '@baton/gateway'
 import { decides } from '@baton/http/access-tokens'
+import { OPERATOR_NAME } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
 import { listApiKeys } from '@baton/store'
 import type { StoredApiKey } from '@baton/store'
@@ -65,15 +66,34 @@ const REVIEWING: ReadonlySet<string> = new Set(['approvals:decide', 'dead-letter
 // What is wrong with an entry of settings would be said in words of the entry, which nobody here has seen.
 function requireReadable({ operator, expires }: KeyWish): void {
   if (operator.includes('/')) throw OPERATOR_WITH_TENANT
-  if (expires !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(expires)) throw NO_DAY
+  if (!NAME.test(operator)) throw NO_NAME
+  if (expires === undefined) return
+  if (!isDay(expires)) throw NO_DAY
+  if (expires <= dayOf(new Date())) throw DAY_HAS_COME
+}
+
+const NAME = new RegExp(`^${OPERATOR_NAME}$`)
+
+// Of a day that its month does not have, the parser makes a later one.
+function isDay(text: string): boolean {
+  const date = new Date(`${text}T00:00:00Z`)
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && Number.isFinite(date.getTime()) && dayOf(date) === text
 }
 
 const OPERATOR_WITH_TENANT = permanent('BATON_USAGE', '--operator names a tenant', {
   fix: 'Name the tenant beside it: --operator ann --tenant acme.',
 })
 
+const NO_NAME = permanent('BATON_USAGE', '--operator has other characters than a name may have', {
+  fix: 'Take letters from A to Z, digits, dots, dashes and underscores, at most 64, the first of them a letter or a digit.',
+})
+
 const NO_DAY = permanent('BATON_USAGE', '--expires is no day', {
   fix: 'Write it as YYYY-MM-DD, such as 2027-06-30.',
+})
+
+const DAY_HAS_COME = permanent('BATON_USAGE', '--expires has come already', {
+  fix: 'Name the first day (UTC) on which the key is refused: tomorrow or later.',
 })
 
 type Wish = Omit<KeyWish, 'scopes'> & { readonly scopes: string }

@@ -2,6 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import {
   formatSigned,
+  OPERATOR,
   parseNeeded,
   parsePeople,
   personEntry,
@@ -62,6 +63,7 @@ interface NewKey {
 
 /** Makes a key pair: the private half for the person, the entry for everybody who checks. */
 export function makePersonKey({ output }: Context, { person, roles }: NewKey): ExitCode {
+  if (!NAME.test(person)) throw NO_NAME
   const { privateKey } = generateKeyPairSync('ed25519')
   const secret = privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64')
   const { keyId, publicKey } = readDecisionSigner(secret)
@@ -78,6 +80,12 @@ export function makePersonKey({ output }: Context, { person, roles }: NewKey): E
   )
   return EXIT.fine
 }
+
+const NAME = new RegExp(`^${OPERATOR}$`)
+
+const NO_NAME = permanent('BATON_USAGE', 'the name has other characters than a name may have', {
+  fix: 'Take letters from A to Z, digits, dots, dashes and underscores, at most 64, the first of them a letter or a digit; a person of a tenant is acme/ann.',
+})
 
 // The operator of a tenant's key is named without its tenant, which stands beside it: `acme/ann` is ann of acme.
 function operatorOptions(person: string): string {
