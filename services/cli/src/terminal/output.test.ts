@@ -7,7 +7,7 @@ function capture({ json = false, isTTY = false } = {}) {
   const output = createOutput(
     {
       stdout: { write: (text) => (written.out += text), isTTY },
-      stderr: { write: (text) => (written.err += text), isTTY },
+      stderr: { write: (text) => (written.err += text), isTTY, columns: 20 },
     },
     json,
   )
@@ -43,5 +43,11 @@ describe('createOutput', () => {
     output.progress('1 done')
     output.words('ready')
     expect(written.err).toBe('\r\u001b[K  1 done\r\u001b[Kready\n')
+  })
+
+  it('keeps the live line in one row of the terminal, so that all of it is cleared', () => {
+    const { written, output } = capture({ isTTY: true })
+    output.progress('what takes more than one row')
+    expect(written.err).toBe('\r\u001b[K  what takes more …')
   })
 })

@@ -1,5 +1,6 @@
 // Data goes to stdout, words for people go to stderr; nothing else in this service writes to either.
 import { styleText } from 'node:util'
+import { clip } from './table.ts'
 
 export type Mark = 'passed' | 'failed' | 'unknown'
 
@@ -32,7 +33,11 @@ interface Streams {
     readonly isTTY?: boolean
     readonly columns?: number
   }
-  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean }
+  readonly stderr: {
+    write(text: string): unknown
+    readonly isTTY?: boolean
+    readonly columns?: number
+  }
 }
 
 const LABEL_WIDTH = 13
@@ -77,7 +82,9 @@ export function createOutput(streams: Streams, json: boolean): Output {
     next: (text) => words(`\nNext: ${text}`),
     progress: (text) => {
       if (isTerminal) {
-        stderr.write(`${CLEAR_LINE}  ${text}`)
+        // A line that wraps could not be cleared again: only its last row would be.
+        const width = (stderr.columns ?? WIDTH) - 1
+        stderr.write(`${CLEAR_LINE}${clip(`  ${text}`, width)}`)
         isLineOpen = true
       } else if (performance.now() - progressAt >= PROGRESS_EVERY_MS) {
         progressAt = performance.now()
