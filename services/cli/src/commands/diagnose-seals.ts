@@ -84,7 +84,7 @@ function judgeKey({
   const since = `it was handed to ${last.to} with seal ${last.seal} at ${last.at}`
   return [
     isKeyInForce
-      ? passed('seals', KEY, since)
+      ? { ...passed('seals', KEY, since), isTold: true }
       : unknown(
           'seals',
           KEY,

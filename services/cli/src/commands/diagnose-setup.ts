@@ -122,12 +122,18 @@ async function diagnoseRedis(
 
 const ANSWER_MAX_MS = 2_000
 
+// Beside services that run elsewhere, an instance would be a second auditor and a second sealer of their log.
+export const whyNoneRuns = ({
+  BATON_DATABASE_ADMIN_URL: given,
+}: Pick<Context['settings'], 'BATON_DATABASE_ADMIN_URL'>): string =>
+  given === undefined
+    ? `not running; handoffs wait until they do (${nextStep('up')})`
+    : 'none was started here; those that run elsewhere on these databases say it themselves, each at its /readyz'
+
 async function diagnoseServices({ home, settings }: Context): Promise<Diagnosis> {
   const rule = 'the services are ready'
   const running = await runningInstance<Serving>(home)
-  if (running === null) {
-    return unknown('services', rule, `not running; handoffs wait until they do (${nextStep('up')})`)
-  }
+  if (running === null) return unknown('services', rule, whyNoneRuns(settings))
   const tls = readTls(settings)
   const silent: string[] = []
   for (const service of running.services)

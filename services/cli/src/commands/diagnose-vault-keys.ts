@@ -26,7 +26,8 @@ function diagnose(
     const ids = missing.map(({ keyId, rows }) => `${counted(rows, 'row')} under ${keyId}`)
     return failed('vault', rule, { text, ids })
   }
-  return passed('vault', rule, [`current ${current}`, ...earlier.map(saidOf)].join('; '))
+  const text = [`current ${current}`, ...earlier.map(saidOf)].join('; ')
+  return { ...passed('vault', rule, text), isTold: earlier.length > 0 }
 }
 
 function saidOf({ keyId, rows, unnamed }: VaultProgress['wrapping']['earlier'][number]): string {

@@ -23,6 +23,8 @@ export interface Diagnosis {
   readonly ids: readonly string[]
   /** What the whole log comes to, where that is what was diagnosed. */
   readonly verdict?: LogVerdict
+  /** Shown also where the rule holds: somebody waits for it while they change a key. */
+  readonly isTold?: boolean
 }
 
 type About = Diagnosis['about']

@@ -28,7 +28,7 @@ export async function doctor(context: Context): Promise<ExitCode> {
   ])
   output.endProgress()
   if (output.json) output.data(JSON.stringify(diagnoses))
-  else print(output, diagnoses)
+  else printDiagnoses(output, diagnoses)
   const broken = diagnoses.filter(({ mark }) => mark === 'failed')
   output.words(`\n${summaryOf(diagnoses)}`)
   output.next(broken.length === 0 ? nextStep('verify') : isLogBroken(broken) ? KEEP_FIRST : MEND)
@@ -59,7 +59,8 @@ function exitCodeOf(diagnoses: readonly Diagnosis[]): ExitCode {
   return broken.length === 0 ? ofLog : EXIT.failure
 }
 
-function print(output: Output, diagnoses: readonly Diagnosis[]): void {
+/** What holds is one line for each part; what does not, and what was asked to be told, is said below it. */
+export function printDiagnoses(output: Output, diagnoses: readonly Diagnosis[]): void {
   for (const [about, group] of Map.groupBy(sorted(diagnoses), (diagnosis) => diagnosis.about)) {
     const heading = isPromise(about) ? PROMISES[about] : (HEADINGS[about] ?? about)
     output.check(worst(group), about, heading)
@@ -80,9 +81,11 @@ const HEADINGS: Readonly<Record<string, string>> = {
 
 const INDENT = ' '.repeat(19)
 
-function printDetails(output: Output, { mark, rule, text, ids }: Diagnosis): void {
-  if (mark === 'passed') return
-  output.data(`${INDENT}${mark === 'failed' ? '✗' : '–'} ${rule}: ${text}`)
+const SIGNS: Readonly<Record<Mark, string>> = { passed: '✓', failed: '✗', unknown: '–' }
+
+function printDetails(output: Output, { mark, rule, text, ids, isTold }: Diagnosis): void {
+  if (mark === 'passed' && isTold !== true) return
+  output.data(`${INDENT}${SIGNS[mark]} ${rule}: ${text}`)
   for (const id of ids.slice(0, IDS_SHOWN_MAX)) output.data(`${INDENT}  ${id}`)
   if (ids.length > IDS_SHOWN_MAX) output.data(`${INDENT}  … --json gives up to 100`)
 }

@@ -1,0 +1,41 @@
+// What the doctor says to people: words that somebody waits for while they change a key, and nothing that would do harm.
+import { expect, it } from 'vitest'
+import type { OpenedDatabases } from '../instance/databases.ts'
+import { createOutput } from '../terminal/output.ts'
+import { diagnoseVaultKeys } from './diagnose-vault-keys.ts'
+import { whyNoneRuns } from './diagnose-setup.ts'
+import { passed } from './diagnosis.ts'
+import type { Diagnosis } from './diagnosis.ts'
+import { printDiagnoses } from './doctor.ts'
+
+function printed(diagnoses: readonly Diagnosis[]): string {
+  let out = ''
+  const stdout = { write: (text: string | Uint8Array) => (out += String(text)) }
+  printDiagnoses(createOutput({ stdout, stderr: { write: () => undefined } }, false), diagnoses)
+  return out
+}
+
+const vaultOf = (earlier: readonly { keyId: string; rows: number; unnamed: number }[]) => {
+  const ring = { current: 'new', earlier, missing: [] }
+  const keyProgress = async () => ({ wrapping: ring, lookup: { ...ring, earlier: [] } })
+  return diagnoseVaultKeys({ audit: { keyProgress } } as unknown as OpenedDatabases)
+}
+
+it('says that an earlier key can be taken out, and how much is still under it', async () => {
+  expect(printed(await vaultOf([{ keyId: 'old', rows: 0, unnamed: 0 }]))).toContain(
+    'current new; nothing under old, which can be taken out',
+  )
+  expect(printed(await vaultOf([{ keyId: 'old', rows: 7, unnamed: 0 }]))).toContain(
+    '7 rows still under old',
+  )
+})
+
+it('says no more than that it holds where nothing is changed', async () => {
+  const once = printed([...(await vaultOf([])), passed('keys', 'all known', 'k1')])
+  expect(once.trimEnd().split('\n')).toHaveLength(2)
+})
+
+it('does not ask to start an instance beside services that run elsewhere', () => {
+  expect(whyNoneRuns({ BATON_DATABASE_ADMIN_URL: undefined })).toContain('npm run baton -- up')
+  expect(whyNoneRuns({ BATON_DATABASE_ADMIN_URL: 'postgres://db.example' })).not.toContain(' up')
+})
