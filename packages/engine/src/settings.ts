@@ -20,7 +20,7 @@ import { OUTBOX_BOUNDS } from './outbox-bound.ts'
 
 export const STORE_SETTINGS = {
   BATON_DATABASE_URL: url(['postgres', 'postgresql'], {
-    help: 'The operational Postgres, as role baton_app.',
+    help: 'The operational Postgres, as role baton_gateway for a gateway and as baton_delivery for all others.',
   }),
 }
 

@@ -110,7 +110,7 @@ export const CLI_SETTINGS = {
     help: 'Folder of the handoffs that `offer`, `list` and `accept` work on, by protocol v0.1.',
   }),
   HANDOFF_DATABASE_URL: optionalUrl(POSTGRES, {
-    help: 'Operational database, as role baton_app: the same handoffs are then kept in its table `offer` instead of a folder.',
+    help: 'Operational database, as role baton_gateway: the same handoffs are then kept in its table `offer` instead of a folder.',
   }),
   HANDOFF_WEBHOOK_SECRET: optionalSecret({
     help: 'Signs what `list --watch --webhook` tells: whsec_ and 24 to 64 bytes in base64, as Standard Webhooks has it.',
