@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLogger, isLoopback } from '@baton/runtime'
-import { createPool } from '@baton/store'
+import { createPool, inTransaction } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { createTestAuthority, eventually, startOwnPostgres } from '@baton/testkit'
 import type { OwnPostgres, TestTlsFiles } from '@baton/testkit'
@@ -127,6 +127,16 @@ describe('a connection', () => {
     expect(await refusal(urlOf({ ...filesOf(own), sslrootcert: 'system' }))).toMatch(
       /UNABLE_TO_|SELF_SIGNED/,
     )
+  })
+
+  it('says where the authority belongs, and not that the server is away', async () => {
+    const { BATON_TLS_CA_FILE: sslrootcert } = await stranger.files('stranger')
+    const pool = poolOn(urlOf({ ...filesOf(own), sslrootcert }))
+    await expect(inTransaction(pool, async () => undefined)).rejects.toMatchObject({
+      code: 'BATON_DATABASE_UNAVAILABLE',
+      message: expect.stringMatching(/^TLS with the operational database fails \((?:SELF|UNABLE)_/),
+      fix: expect.stringContaining('BATON_TLS_CA_FILE'),
+    })
   })
 
   it('is not made to a server of another name', async () => {

@@ -218,6 +218,13 @@ async function rollBackQuietly(client: pg.PoolClient): Promise<boolean> {
   }
 }
 
+/** By the codes that Node and OpenSSL give to a handshake that fails. */
+const NO_TLS_BETWEEN =
+  /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(?:GET|VERIFY)_|INVALID_(?:CA|PURPOSE)|ERR_TLS_|ERR_SSL_)/
+
+const TLS_FIX =
+  'Put the authority of the server’s certificate into BATON_TLS_CA_FILE (or sslrootcert of the URL), renew what has ended, and call the server by a name of its certificate; infra/tls.md says more.'
+
 const PERMANENT_CLASSES = /^(22|23|28|42|3D|3F)/
 /** Undefined column and undefined table: the program and the schema are of different versions. Undefined database: nobody has made it yet. */
 const OTHER_SCHEMA = ['42703', '42P01', '3D000']
@@ -246,6 +253,12 @@ function classifierOf(traits: DatabaseTraits): (error: unknown) => BatonError {
       return permanent(traits.refusedCode, `${traits.name} refused a statement (${code})`, {
         cause: error,
         fix: 'Check role, password and database of the URL, and run `baton migrate`.',
+      })
+    }
+    if (NO_TLS_BETWEEN.test(code)) {
+      return transient(traits.unavailableCode, `TLS with ${traits.name} fails (${code})`, {
+        cause: error,
+        fix: TLS_FIX,
       })
     }
     const state = code === '' ? '' : ` (${code})`
