@@ -12,6 +12,7 @@ export { startChild } from './child-service.ts'
 export type { ChildService } from './child-service.ts'
 export {
   endLeftovers,
+  listLeftovers,
   forgetInstance,
   runningInstance,
   watchOwner,

@@ -51,6 +51,13 @@ const ownerEnded = (pid: number) =>
     fix: 'Run the command again: nothing that was acknowledged is lost.',
   })
 
+/** Services that go on although the command that started them was killed. */
+export async function listLeftovers(home: string): Promise<Running['services']> {
+  const record = await read(home)
+  if (record === null || isAlive(record.owner)) return []
+  return record.services.filter((service) => isAlive(service))
+}
+
 /** Ends services whose command was killed: they would go on with old settings. */
 export async function endLeftovers(home: string): Promise<readonly string[]> {
   const record = await read(home)

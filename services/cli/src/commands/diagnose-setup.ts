@@ -1,7 +1,7 @@
 // What the promises rest on: databases that keep what they acknowledge, roles that cannot do harm, a safe queue.
 import { join } from 'node:path'
 import { requireDurability } from '@baton/audit'
-import { isAlive, runningInstance, startRedis } from '@baton/embedded'
+import { isAlive, listLeftovers, runningInstance, startRedis } from '@baton/embedded'
 import { isReady } from '@baton/http/client'
 import { BatonError, readTls } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
@@ -130,10 +130,22 @@ export const whyNoneRuns = ({
     ? `not running; handoffs wait until they do (${nextStep('up')})`
     : 'none was started here; those that run elsewhere on these databases say it themselves, each at its /readyz'
 
+/** Where no command serves the instance. */
+export async function withoutInstance(
+  home: string,
+  settings: Pick<Context['settings'], 'BATON_DATABASE_ADMIN_URL'>,
+): Promise<Diagnosis> {
+  const rule = 'the services are ready'
+  const left = await listLeftovers(home)
+  if (left.length === 0) return unknown('services', rule, whyNoneRuns(settings))
+  const text = `some go on although the command that started them was killed, and their Postgres runs only while another command does; ${nextStep('up')} ends them and starts anew`
+  return { ...unknown('services', rule, text), ids: left.map(({ name, pid }) => `${name} ${pid}`) }
+}
+
 async function diagnoseServices({ home, settings }: Context): Promise<Diagnosis> {
   const rule = 'the services are ready'
   const running = await runningInstance<Serving>(home)
-  if (running === null) return unknown('services', rule, whyNoneRuns(settings))
+  if (running === null) return withoutInstance(home, settings)
   const tls = readTls(settings)
   const silent: string[] = []
   for (const service of running.services)

@@ -1,9 +1,13 @@
 // What the doctor says to people: words that somebody waits for while they change a key, and nothing that would do harm.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { writeInstance } from '@baton/embedded'
 import { expect, it } from 'vitest'
 import type { OpenedDatabases } from '../instance/databases.ts'
 import { createOutput } from '../terminal/output.ts'
 import { diagnoseVaultKeys } from './diagnose-vault-keys.ts'
-import { whyNoneRuns } from './diagnose-setup.ts'
+import { whyNoneRuns, withoutInstance } from './diagnose-setup.ts'
 import { passed } from './diagnosis.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { printDiagnoses } from './doctor.ts'
@@ -38,4 +42,18 @@ it('says no more than that it holds where nothing is changed', async () => {
 it('does not ask to start an instance beside services that run elsewhere', () => {
   expect(whyNoneRuns({ BATON_DATABASE_ADMIN_URL: undefined })).toContain('npm run baton -- up')
   expect(whyNoneRuns({ BATON_DATABASE_ADMIN_URL: 'postgres://db.example' })).not.toContain(' up')
+})
+
+it('names the services that a killed command left behind, which go on', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'doctor-'))
+  const path = join(home, 'instance.json')
+  await writeInstance(home, [{ name: 'gateway', pid: process.pid }], {})
+  const record = JSON.parse(await readFile(path, 'utf8'))
+  record.owner.startedAt = 'another process'
+  await writeFile(path, JSON.stringify(record))
+  expect(await withoutInstance(home, { BATON_DATABASE_ADMIN_URL: undefined })).toMatchObject({
+    mark: 'unknown',
+    ids: [`gateway ${process.pid}`],
+  })
+  await rm(home, { recursive: true })
 })
