@@ -5,6 +5,7 @@ import { judgeHandoff, judgeRaised } from '@baton/protocol'
 import type {
   Acceptance,
   AgentRegistration,
+  HandoffMessage,
   KeyRing,
   LostFactsPolicy,
   Verdict,
@@ -41,7 +42,9 @@ export function judgeClaimed(
       agent,
       routed: claimed.routedTo !== null,
       keyRing,
-      scan: (message) => scan(message, exemptionOf),
+      // An exemption was found by the sender of the row, which nobody signed.
+      scan: (message) =>
+        scan(message, senderOf(message) === claimed.fromAgent ? exemptionOf : undefined),
       lostFacts,
       task: {
         budgetMicroUSD,
@@ -52,6 +55,9 @@ export function judgeClaimed(
   )
   return requireApproval(verdict, claimed, { people, now, sha256: () => hash('sha256', body) })
 }
+
+const senderOf = (message: object): unknown =>
+  (message as Partial<Pick<HandoffMessage, 'fromAgent'>>).fromAgent?.agentId
 
 /** What an accepted one comes to with a verdict that is worse than the scanner's alone; a release holds over that too. */
 export function judgeWorse(
