@@ -94,6 +94,24 @@ describe('a classifier', () => {
     expect(JSON.stringify(asked)).not.toMatch(/Lovelace|7f3c2a9e-0b1d-4c5e-8f60-123456789abc/)
   })
 
+  it('is told of findings where it was shown texts, and of none whose place names somebody', async () => {
+    await judge({
+      currentState: { text: DOUBTFUL },
+      personalData: {
+        dataSubjects: ['s1'],
+        payload: {
+          '/currentState/notes': { subject: 's1', value: { 'Ada Lovelace': DOUBTFUL } },
+        },
+      },
+    })
+    const [asked] = server.asked
+    expect(asked?.scanner).toMatchObject({ decision: 'flag' })
+    const findings = asked?.scanner.findings ?? []
+    expect(findings).toHaveLength(2)
+    for (const finding of findings) expect(finding).toHaveProperty('pointer', '/currentState/text')
+    expect(JSON.stringify(asked)).not.toContain('Lovelace')
+  })
+
   it('raises what the scanner allows to a flag, which passes, and the record says who raised it', async () => {
     says('flag', { pointer: '/currentState/text' })
     const { verdict, entry, outcome } = await judge(harmless)

@@ -73,7 +73,10 @@ const SCHEMA = 'baton/classify/1'
 
 function bodyOf({ texts, verdict }: Question): string {
   const { decision, score, rulesetVersion, findings } = verdict
-  const found = findings.map(({ ruleId, category, jsonPointer, view, span, weight }) => ({
+  // Where others stand may name somebody: keys of personal data are pointers too.
+  const shown = new Set(['', ...texts.map(({ pointer }) => pointer)])
+  const told = findings.filter(({ jsonPointer }) => shown.has(jsonPointer))
+  const found = told.map(({ ruleId, category, jsonPointer, view, span, weight }) => ({
     rule: ruleId,
     category,
     pointer: jsonPointer,
