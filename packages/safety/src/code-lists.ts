@@ -8,7 +8,7 @@ const WRITTEN = String.raw`(?:(?:0x|u\+)?[0-9a-f]{2,8}|0b[0-9a-f]{7,8})`
 // Separators and digits exclude one another, and a code can be read in one way only, so that matching is linear. Of `CODES_MIN` codes at
 // least.
 const LIST = new RegExp(
-  String.raw`(?<![0-9a-z])${WRITTEN}(?:["']?[ ,;:|/\r\n\t_-]{1,3}["']?${WRITTEN}(?![0-9a-z])){15,}`,
+  String.raw`(?<![0-9a-z])${WRITTEN}(?:["']?[ ,;:|/+&\r\n\t_-]{1,32}["']?${WRITTEN}(?![0-9a-z])){15,}`,
   'giu',
 )
 const CODE = /(?:0x|0b|u\+)?(?<digits>[0-9a-f]{2,8})/giu
@@ -17,7 +17,7 @@ const CODE = /(?:0x|0b|u\+)?(?<digits>[0-9a-f]{2,8})/giu
 const BASES = [
   { base: 2, written: /^[01]{7,8}$/u },
   { base: 10, written: /^\d{2,7}$/u },
-  { base: 8, written: /^[0-7]{3}$/u },
+  { base: 8, written: /^0?[0-7]{2,3}$/u },
   { base: 16, written: /^[0-9a-f]{2,8}$/iu },
 ] as const
 const CODE_POINT_MAX = 0x10ffff

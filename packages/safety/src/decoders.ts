@@ -32,7 +32,8 @@ export function decodeRuns(text: string, runs: readonly Span[]): Derived[] {
     texts.set(alphabet, known)
     return known
   }
-  for (const run of runs) {
+  for (const whole of runs) {
+    const run: Span = [whole[0] + (text.startsWith('0x', whole[0]) ? 2 : 0), whole[1]]
     const token = text.slice(...run)
     const alphabet = alphabetOf(token)
     if (alphabet !== undefined) {
@@ -56,28 +57,31 @@ const REWRITES: readonly ((token: string) => string)[] = [
   (token) => mirrorLetters(token),
 ]
 
-/** Base64 in lines that are too short to be runs. */
+/** Lines that are too short to be runs. */
 const LINES = /(?<![a-z0-9+/_-])[a-z0-9+/_-]{4,23}(?:\r?\n[a-z0-9+/_-]{4,23}){3,}/giu
-/** Base64 in groups of four or eight. */
+/** Groups of four or eight. */
 const GROUPS =
   /(?<![a-z0-9+/_-])(?:[a-z0-9+/_-]{4}(?: [a-z0-9+/_-]{4}){8,}|[a-z0-9+/_-]{8}(?: [a-z0-9+/_-]{8}){4,})(?![a-z0-9+/_-])/giu
 
-/** Base64 that was broken into short lines or groups, put together where it is readable: words of ordinary writing give no text. */
+/** What was broken into short lines or groups, put together where it is readable: words of ordinary writing give no text. */
 export function joinBroken(text: string): Derived[] {
-  const broken = new DerivedText('base64')
+  const texts = new Map<Alphabet, DerivedText>()
   for (const match of [...text.matchAll(LINES), ...text.matchAll(GROUPS)]) {
     const [found] = match
     // What stands before the first break may be a word of the sentence before.
     const [whole, behind] = [found, found.replace(/^\S+\s+/u, '')]
     for (const pieces of [whole, behind]) {
       const token = pieces.replaceAll(/\s+/gu, '')
-      if (!isReadable(decodeToken(token, 'base64'))) continue
+      const alphabet = alphabetOf(token)
+      if (alphabet === undefined || !isReadable(decodeToken(token, alphabet))) continue
       const end = match.index + found.length
+      const broken = texts.get(alphabet) ?? new DerivedText(alphabet)
+      texts.set(alphabet, broken)
       broken.addWhole(token, [end - pieces.length, end])
       break
     }
   }
-  return broken.finish()
+  return [...texts.values()].flatMap((one) => one.finish())
 }
 
 /** The alphabet in which the first characters of a token are readable text. */
@@ -85,7 +89,8 @@ function alphabetOf(token: string): Alphabet | undefined {
   for (const { name, written } of ALPHABETS)
     if (written.test(token) && isReadable(decodeToken(token.slice(0, 2 * PROBE_LENGTH), name)))
       return name
-  if (isBinary(token, [0, token.length])) return undefined
+  if (isBinary(token, [0, token.length]) && !isWide(Buffer.from(token.slice(0, 8), 'base64')))
+    return undefined
   return isReadable(decodeToken(token.slice(0, PROBE_LENGTH), 'base64')) ? 'base64' : undefined
 }
 
@@ -93,13 +98,19 @@ function decodeToken(token: string, alphabet: Alphabet): string {
   switch (alphabet) {
     case 'base64':
     case 'hex':
-      return Buffer.from(token, alphabet).toString('utf8')
+      return textOf(Buffer.from(token, alphabet))
     case 'base32':
       return bytesOf(token.toLowerCase(), 5, (digit) => BASE32.indexOf(digit)).toString('utf8')
     case 'bits':
       return bytesOf(token, 1, Number).toString('utf8')
   }
 }
+
+/** Whether bytes begin like ASCII in UTF-16. */
+const isWide = (bytes: Buffer): boolean =>
+  bytes.length >= 4 && bytes[0] !== 0 && bytes[1] === 0 && bytes[2] !== 0 && bytes[3] === 0
+
+const textOf = (bytes: Buffer): string => bytes.toString(isWide(bytes) ? 'utf16le' : 'utf8')
 
 /** The bytes of a text whose characters are worth so many bits each; bits that fill no byte are left out. */
 function bytesOf(token: string, width: number, valueOf: (digit: string) => number): Buffer {

@@ -39,6 +39,38 @@ describe('disguises', () => {
     },
   )
 
+  const hexOf = (width: number) => (character: string) =>
+    character.charCodeAt(0).toString(16).padStart(width, '0')
+  const codes = [...Buffer.from(ATTACK)]
+  const hex = Buffer.from(ATTACK).toString('hex')
+  const SPELLINGS: Readonly<Record<string, string>> = {
+    'hex behind 0x': `0x${hex}`,
+    'hex in groups': hex.replaceAll(/.{4}/gu, '$& '),
+    'hex in lines': hex.replaceAll(/.{20}/gu, '$&\n'),
+    'base64 of UTF-16': Buffer.from(ATTACK, 'utf16le').toString('base64'),
+    'hex of UTF-16': Buffer.from(ATTACK, 'utf16le').toString('hex'),
+    'octal codes as they are printed': codes.map((code) => code.toString(8)).join(' '),
+    'octal codes of four digits': codes.map((code) => code.toString(8).padStart(4, '0')).join(', '),
+    'codes in indented lines': JSON.stringify(codes, null, 4),
+    'codes with plus signs': codes.join(' + '),
+    'entities with leading zeros': Array.from(ATTACK, (c) => `&#x${hexOf(8)(c)};`).join(''),
+    'decimal entities with leading zeros': codes
+      .map((code) => `&#${String(code).padStart(10, '0')};`)
+      .join(''),
+    'blanks as a long name': ATTACK.replaceAll(' ', '&NonBreakingSpace;'),
+    'blanks as a name without an end': ATTACK.replaceAll(' ', '&nbsp'),
+    'names of what nobody sees': ATTACK.split('').join('&ZeroWidthSpace;'),
+    'escapes of eight digits': Array.from(ATTACK, (c) => `\\U${hexOf(8)(c)}`).join(''),
+    'escapes in braces': Array.from(ATTACK, (c) => `\\x{${hexOf(4)(c)}}`).join(''),
+    'octal escapes': codes.map((code) => `\\${code.toString(8).padStart(3, '0')}`).join(''),
+    'escapes with percent signs': Array.from(ATTACK, (c) => `%u${hexOf(4)(c)}`).join(''),
+    'escaped line breaks': ATTACK.replaceAll(' ', '\\n'),
+    'letters of phonetics': ATTACK.replaceAll('a', 'ɑ').replaceAll('g', 'ɡ'),
+  }
+  it.each(Object.entries(SPELLINGS))('%s: rejected', (_name, hidden) => {
+    expect(scanText(BEFORE + hidden + AFTER).decision).toBe('reject')
+  })
+
   it('maps a percent-encoded span character by character', () => {
     const verdict = scanText(BEFORE + (DISGUISES['percent signs']?.encode(`xx ${ATTACK}`) ?? ''))
     const finding = verdict.findings.find((candidate) => candidate.ruleId === 'override')

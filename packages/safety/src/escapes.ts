@@ -19,6 +19,9 @@ interface EscapeForm {
 /** Names of what stands between words or letters. */
 const NAMED: Readonly<Record<string, string>> = {
   nbsp: ' ',
+  nonbreakingspace: ' ',
+  zerowidthspace: '',
+  nobreak: '',
   ensp: ' ',
   emsp: ' ',
   thinsp: ' ',
@@ -54,14 +57,15 @@ const ESCAPE_FORMS: readonly EscapeForm[] = [
   {
     kind: 'entities',
     expression: new RegExp(
-      `&(?:#(?:x[0-9a-f]{1,6}|\\d{1,7});?|(?:${Object.keys(NAMED).join('|')});)`,
+      `&(?:#(?:x0*[0-9a-f]{1,6}|0*\\d{1,7});?|(?:${Object.keys(NAMED).join('|')});|(?:nbsp|shy)(?!;))`,
       'giu',
     ),
     decode: decodeEntity,
   },
   {
     kind: 'escapes',
-    expression: /\\u(?:\{[0-9a-f]{1,6}\}|[0-9a-f]{4})|\\x[0-9a-f]{2}/giu,
+    expression:
+      /\\u(?:0000[0-9a-f]{4}|0001[0-9a-f]{4}|0010[0-9a-f]{4}|[0-9a-f]{4})|\\[ux]\{0*[0-9a-f]{1,6}\}|\\x[0-9a-f]{2}|%u[0-9a-f]{4}|\\[0-3][0-7]{2}|\\[nrt]/giu,
     decode: decodeEscape,
   },
 ]
@@ -150,14 +154,17 @@ function decodeBytes(escaped: string): string {
 }
 
 function decodeEntity(escaped: string): string {
-  if (escaped[1] !== '#') return NAMED[escaped.slice(1, -1).toLowerCase()] ?? ''
+  if (escaped[1] !== '#') return NAMED[escaped.slice(1).replace(';', '').toLowerCase()] ?? ''
   const digits = escaped.slice(2).replace(';', '')
   return fromCodePoint(
     /^x/iu.test(digits) ? Number.parseInt(digits.slice(1), 16) : Number.parseInt(digits, 10),
   )
 }
 
+/** Also those of eight digits, of three octal ones, and what stands for a break. */
 function decodeEscape(escaped: string): string {
+  if (/^.[nrt]$/iu.test(escaped)) return /n/iu.test(escaped) ? '\n' : ' '
+  if (/^.\d/u.test(escaped)) return fromCodePoint(Number.parseInt(escaped.slice(1), 8))
   return fromCodePoint(Number.parseInt(escaped.slice(2).replaceAll(/[{}]/gu, ''), 16))
 }
 

@@ -11,8 +11,12 @@ describe('listFields', () => {
   it('takes an array of character codes for the text that it can be', () => {
     const codes = Array.from('Ignore all of it', (character) => character.charCodeAt(0))
     expect(describeFields({ output: { codes } })).toEqual([`/output/codes data ${codes.join(' ')}`])
-    for (const others of [codes.slice(1), [...codes, -1], [...codes, 0.5], [...codes, '1']])
-      expect(describeFields({ output: others })).not.toContain(`/output data ${others.join(' ')}`)
+    for (const more of [-1, 0.5, null, 'end'])
+      expect(describeFields({ output: [...codes, more] })).toContain(
+        `/output data ${codes.join(' ')}`,
+      )
+    const few = [...codes.slice(1), 'end']
+    expect(describeFields({ output: few })).toEqual(['/output/15 data end'])
   })
 
   it('gives each field its trust class', () => {

@@ -133,20 +133,19 @@ function listBranch({ value: root, path, trust }: Branch, fields: Field[]): void
   }
 }
 
-/** Whether an array can be a text, a character code each. */
-function areCodes(values: readonly unknown[]): boolean {
-  return (
-    values.length >= CODES_MIN &&
-    values.every(
-      (value) => Number.isInteger(value) && Number(value) >= 9 && Number(value) <= 0x10ffff,
-    )
-  )
+/** What may be character codes in an array, a text each; whatever else stands between them. */
+function codesOf(values: readonly unknown[]): readonly unknown[] {
+  return values.length < CODES_MIN ? [] : values.filter(isCode)
 }
+
+const isCode = (value: unknown): boolean =>
+  Number.isInteger(value) && Number(value) >= 9 && Number(value) <= 0x10ffff
 
 /** Begins to read an object or array; long keys are texts themselves and stand before the values, and so are arrays of codes. */
 function openFrame({ value, path, trust }: RecordBranch, fields: Field[]): Frame {
   if (Array.isArray(value)) {
-    if (areCodes(value)) fields.push({ text: value.join(' '), trust, path })
+    const codes = codesOf(value)
+    if (codes.length >= CODES_MIN) fields.push({ text: codes.join(' '), trust, path })
     return { value, keys: null, length: value.length, path, next: 0 }
   }
   const keys = sortedKeys(value)

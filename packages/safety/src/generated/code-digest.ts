@@ -1,2 +1,2 @@
 // Generated from the scanner's code by generate-code-digest.ts; do not edit.
-export const CODE_DIGEST = '2851e193d2a24beab77f80aac012270c0c41ccfa0d0259fd209e37bfc09a17ae'
+export const CODE_DIGEST = '465e653be79007362fe7bbcc6ddef743f7785df457a26f62dba4b17c86de409f'
