@@ -52,6 +52,8 @@ const RULE_WORDS: Readonly<Record<string, string>> = {
   'reveal-prompt': 'The agent is asked for its own prompt, instructions or secrets.',
   'recites-whole': 'All of something that is the agent’s own is wanted, word for word.',
   'reveal-any-language': 'The agent is asked for its own prompt, in a language other than English.',
+  'order-any-language':
+    'In a language other than English, an order follows where others are set aside.',
   'authority-demands':
     'Somebody who claims a right to it asks for a password, a key or data of a person.',
   'asks-for-secret':
@@ -63,7 +65,10 @@ const RULE_WORDS: Readonly<Record<string, string>> = {
   'boundary-spoof': 'A mark says that the data ends, or orders begin, where they do not.',
   'order-after-end':
     'The task is said to be complete, and an order follows as if it were the next.',
-  'claims-authority': 'The writer claims to be a developer, an administrator or a special mode.',
+  'claims-authority':
+    'The writer claims to be, or to speak for, a developer or administrator, and demands something.',
+  'claims-mode': 'The text claims that a special mode begins.',
+  'dictates-answer': 'The words of the answer are given.',
   'exfil-markup': 'An image, link or script carries data away in the address that it loads.',
   'covered-leak': 'Data is to be carried out, and nobody may notice.',
   'send-secret': 'A secret is to be sent to an address outside.',

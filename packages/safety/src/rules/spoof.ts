@@ -7,7 +7,16 @@ const AUTHORITY = oneOf(AUTHORITIES)
 const DIRECTIVE =
   oneOf(`you (?:are now|will now|should now|must now|must (?:ignore|obey|follow|approve|transfer|send|reveal))|ignore|disregard|forget|
 new (?:instructions?|task|rules|orders)|override|from now on|your new (?:task|instructions?|role)|all (?:previous|prior)|
-(?:previous|prior|above) instructions?|do not (?:tell|inform|mention)|instructions? (?:updated?|changed?)`)
+(?:previous|prior|above) instructions?|do not (?:tell|inform|mention)|instructions? (?:updated?|changed?)|(?:you )?(?:must|shall|are ordered to) (?:now |immediately )*(?:leak|approve|transfer|forward|reveal|delete|export|exfiltrate|disclose|obey)`)
+/** What nobody orders who only informs a user. */
+const HOSTILE = oneOf(
+  `approve|transfer|forward|reveal|leak|delete|erase|wipe|export|exfiltrate|grant|wire|bypass|disclose|obey|hide|ignore|send|disable|pay|upload|conceal|unlock`,
+)
+/** The same, said to the reader at once. */
+const DIRECT =
+  oneOf(`you (?:must|have to|are to|are required to|are ordered to) (?:now |immediately |always |only )*(?:${HOSTILE})|you must now|
+ignore (?:all|the|your|any|previous|prior|everything)|disregard (?:all|the|your|any|previous|prior)|forget (?:all|your|everything|previous)|
+from now on,? (?:you|the (?:assistant|agent|ai|model))|new (?:instructions?|orders|directives?)|all (?:previous|prior) instructions`)
 const REQUESTS = 'task|request|question|query|instruction|job|assignment'
 const REQUEST = oneOf(REQUESTS)
 
@@ -17,6 +26,7 @@ const END = oneOf(
     String.raw`(?:final )?(?:answer|response|assistant|output|result)\s?:\s?(?:the )?(?:original |previous |current |first )?(?:task|request|job|question|instruction)s? (?:is |was |has been |have been )?(?:now )?(?:complete[d]?|done|finished|fulfilled|answered)`,
     String.raw`(?:end of|end) (?:the )?(?:user |system |tool )?(?:input|document|data|task|conversation|text|context|prompt|message|instructions|results?|output)`,
     String.raw`===+\s?end`,
+    String.raw`(?:new|updated|real|actual) (?:system )?(?:instructions?|directives?|orders)`,
   ].join('|'),
 )
 const ACT =
@@ -35,13 +45,14 @@ const SPOOF_RULES: readonly Rule[] = [
     category: 'spoof',
     effect: 'reject',
     weight: 0.9,
-    needs: [['<|', '[inst]', 'start_of_turn']],
+    needs: [['<|', '[inst]', '<<sys>>', 'start_of_turn']],
     pattern: oneOf(
       [
         String.raw`<\|im_start\|>\s*(?:system|developer)\b(?:\s|\\n)+[a-z]`,
         String.raw`<\|start_header_id\|>\s*(?:system|user)\s*<\|end_header_id\|>(?:\s|\\n)*[a-z]`,
         String.raw`<\|system\|>(?:\s|\\n)*[a-z]`,
         String.raw`\[inst\]\s*<<sys>>\s*[a-z]`,
+        String.raw`<<sys>>(?:\s|\\n)*you\b`,
         String.raw`<\|(?:endoftext|eot_id|im_end|end_of_text)\|>\s*(?:<\||system|user|ignore|you|new)`,
         String.raw`<start_of_turn>\s*system\s+[a-z]`,
       ].join('|'),
@@ -62,7 +73,13 @@ const SPOOF_RULES: readonly Rule[] = [
           String.raw`(?:^|\n|[>"'*#=-]|\\n)\s*(?:[#*=>-]+\s*)?${AUTHORITY}[ _-]?(?:override|prompt|instructions?|command)\s*[\]*]*\s*[:>-]\s*(?:[\w]+,? )*${DIRECTIVE}\b`,
         ),
         pattern(
-          String.raw`</(?:context|data|document|user_input|tool_result|tool_output|input|untrusted|external|content|conversation|prompt)>[\s\\n]*<?/?(?:${AUTHORITY}|instructions?|important|new)\b`,
+          String.raw`(?:[#=*-]{2,}|(?:^|\n|\\n)) ?${AUTHORITY}(?:[ _-](?:message|prompt|notice|instructions?|alert|update|note|directive))?[#=*\]: \\n-]*[:=*\n-][\s\\n]*(?:new directive: )?${DIRECT}\b`,
+        ),
+        pattern(
+          String.raw`\b${AUTHORITY}[ _-](?:override|command|directive)\s*:\s*(?:please )?(?:you must )?(?:now )?${HOSTILE}\b`,
+        ),
+        pattern(
+          String.raw`</(?:context|data|document|user_input|tool_result|tool_output|input|untrusted|external|content|conversation|prompt)>[\s\\n]*<?/?(?:${AUTHORITY}|instructions?|important|new|(?:user|human|assistant) ?:)`,
         ),
       ].join('|'),
     ),
@@ -120,11 +137,12 @@ const SPOOF_RULES: readonly Rule[] = [
     category: 'spoof',
     effect: 'suspect',
     weight: 0.5,
-    needs: [list('end|begin|start|context|answer')],
+    needs: [list('end|begin|start|context|answer|new|updated|real|actual')],
     pattern: pattern(
       oneOf(
         [
           String.raw`[-=#*\[<]+\s?(?:end|begin|start)(?:ning)?(?: of)? (?:the )?(?:system prompt|system message|new instructions?|user input|user data|untrusted (?:data|content)|tool (?:output|result)|admin message)\s?[-=#*\]>]`,
+          String.raw`(?:--|==|##|\*\*)[-=#*]*\s?(?:new|updated|real|actual) (?:system )?(?:instructions?|directives?|orders|prompt)\s?[-=#*:]{2,}`,
           String.raw`\[\s?context from previous agent`,
           String.raw`===+\s?end\.?[\s=]*now`,
           String.raw`(?:^|\n|\\n)\s?answer: task complete\.?[\s\\n]+(?:please|ignore|now|new|you)`,
@@ -138,7 +156,7 @@ const SPOOF_RULES: readonly Rule[] = [
     effect: 'suspect',
     weight: 0.5,
     pattern: pattern(
-      String.raw`(?:^|\n|\\n|[-=#*\[<])\s?${END}\b[.!\s\\n\-=#*\]>]+(?:\n|\\n|[-=#*\]>])\s*(?:(?:and |then )?(?:now|next|please|kindly|also|you must|you should|new task|next task|your next task is to)[\s,:]+)*(?:[a-z]+ly )?(?:${ACT} |(?:review|verify|check|assess|confirm) (?:and ${ACT} |[^.\n]*\b(?:id|account|server|case|user|record|number) (?:id )?#?[a-z]{0,3}[0-9]))`,
+      String.raw`(?:^|\n|\\n|[-=#*\[<])\s?${END}\b[.!\s\\n\-=#*\]>]+(?:\n|\\n|[-=#*\]>])\s*(?:(?:and |then )?(?:now|next|please|kindly|also|you must|you should|new task|next task|your next task is to)[\s,:]+)*(?:[a-z]+ly )?(?:${ACT} |(?:review|verify|check|assess|confirm) (?:and ${ACT} |[^.\n]*\b(?:to (?:ensure|prevent|comply)|ensuring|for (?:accuracy|originality|compliance))\b|and correct|[^.\n]*\b(?:id|account|server|case|user|record|number) (?:id )?#?[a-z]{0,3}[0-9]))`,
     ),
   },
   {
@@ -146,16 +164,47 @@ const SPOOF_RULES: readonly Rule[] = [
     category: 'spoof',
     effect: 'suspect',
     weight: 0.5,
+    needs: [
+      list(
+        'developer|creator|maker|god|admin|owner|programmer|operator|ceo|supervisor|engineer|president|team|department|staff|office|desk|openai|anthropic|google|meta|microsoft|mistral|company|employer',
+      ),
+    ],
     pattern: pattern(
       oneOf(
         [
-          String.raw`\b(?:i am|i'm|i’m) (?:actually |now )?(?:your |the |a )?(?:developer|creator|maker|god|administrator|owner|programmer|operator|ceo|supervisor|president of [a-z ]+)\b[^.\n]*\b(?:you (?:must|have to|need to|will) (?:answer|listen|obey|comply|follow|do|share|tell|give)|i need you to|important that you (?:share|tell|give|provide)|for this (?:audit|check|test|upgrade))`,
-          String.raw`[<\[({]+\s?(?:now )?(?:entering )?(?:god|system|admin|security|developer|override|maintenance|sudo|root|debug|law enforcement)[ _-](?:override )?mode\b`,
-          String.raw`\b(?:i am|i'm) (?:now )?entering (?:a |the )?[^.\n]*\b(?:mode|override)\b`,
+          String.raw`\b(?:i am|i['’]m) (?:not \w+, )?(?:actually |now |i['’]m )*(?:(?:your|the|a|an|one of your|one of the) )?(?:chief |lead |senior |system |security |openai |new )*(?:developer|creator|maker|god|administrator|admin|owner|programmer|operator|ceo|supervisor|engineer|president of [a-z ]+)\b[^\n]*\b(?:you (?:must|have to|need to|will) (?:answer|listen|obey|comply|follow|do|share|tell|give)|i need you to|i (?:order|command|instruct|authori[sz]e|direct) you|important that you (?:share|tell|give|provide)|for this (?:audit|check|test|upgrade|maintenance)|please (?:output|print|state|write) the following)`,
+          String.raw`\b(?:this is|i am from|i['’]m from|we are|on behalf of) (?:the |your )?(?:it|security|compliance|support|audit|admin|system|openai|anthropic|development|developer)[ -](?:team|department|staff|administrator|office|desk)\b[^\n]*\b(?:password|credentials|api key|access code|system prompt|you (?:must|have to|are required to))`,
           String.raw`\bas an ai developed by (?:openai|anthropic|google|meta|microsoft|mistral)\b[^.\n]*\b(?:mode|reset|verify your|confirm)`,
-          String.raw`\bas your (?:creator|developer|maker|owner|administrator)\b,? i (?:need|order|command|require|demand|instruct)`,
+          String.raw`\bas (?:your|the) (?:creator|developer|maker|owner|administrator)(?: of this (?:account|system|model|agent))?\b,? i (?:need to|order|command|require|demand|instruct|authori[sz]e)\b`,
+          String.raw`\b(?:system administrator|administrator|developer|operator|openai|anthropic|your (?:company|employer|owner|creator|developer|maker)s?) (?:has|have) (?:now |just )?(?:instructed|ordered|authori[sz]ed|directed|updated|changed|allowed|told) (?:you\b|your (?:policy|policies|instructions|rules|guidelines|restrictions))`,
         ].join('|'),
       ),
+    ),
+  },
+  {
+    id: 'claims-mode',
+    category: 'spoof',
+    effect: 'suspect',
+    weight: 0.5,
+    needs: [list('mode|override')],
+    pattern: pattern(
+      oneOf(
+        [
+          String.raw`[<\[({]+\s?(?:now )?(?:entering )?(?:god|system|admin|security|developer|override|maintenance|sudo|root|debug|law enforcement)[ _-](?:override )?mode\b`,
+          String.raw`\b(?:i am|i['’]m) (?:now )?entering (?:a |the )?[^.\n]*\b(?:mode|override)\b`,
+          String.raw`\byou are now in (?:god|system|admin|developer|override|maintenance|sudo|root|debug|diagnostic|test|unrestricted) mode\b`,
+        ].join('|'),
+      ),
+    ),
+  },
+  {
+    id: 'dictates-answer',
+    category: 'spoof',
+    effect: 'suspect',
+    weight: 0.4,
+    needs: [['following']],
+    pattern: pattern(
+      String.raw`(?:^|[.!>:\n]|please|must|should|now|and|instead) (?:state|output|print|say|write|respond with|reply with|answer with) (?:exactly |only )?the following ?:`,
     ),
   },
   {
@@ -163,9 +212,9 @@ const SPOOF_RULES: readonly Rule[] = [
     category: 'extraction',
     effect: 'suspect',
     weight: 0.4,
-    needs: [list('pass|key|credential|bank|email|home|phone|card|social')],
+    needs: [list('pass|key|credential|bank|email|home|phone|card|social|where')],
     pattern: pattern(
-      String.raw`\b(?:confirm|provide|share|tell me|give me|reveal|hand over|disclose|what is|what's|where is) (?:to me |with me |me )?(?:the |your |their |his |her |all )*(?:user(?:'s|’s)? |users(?:'|’)? |customer(?:'s|’s)? |admin(?:'s|’s)? |system |account |current |bank )*(?:passwords?|passcode|secret key|api keys?|credentials|bank balance|email address(?:es)?|home address|phone number|credit card|social security)\b`,
+      String.raw`\b(?:confirm|provide|share|tell me|give me|reveal|hand over|disclose|what is|what's|where is) (?:to me |with me |me )?(?:the |your |their |his |her |all )*(?:user(?:'s|’s)? |users(?:'|’)? |customer(?:'s|’s)? |admin(?:'s|’s)? |system |account |current |bank )*(?:passwords?|passcode|secret key|api keys?|credentials|bank balance|email address(?:es)?|home address|phone number|credit card|social security)\b|\bwhere (?:is|does|do) the (?:user|customer|owner|admin) (?:live|living|now|located|staying|currently)\b`,
     ),
   },
 ]
@@ -196,6 +245,22 @@ export const SPOOF: RuleGroup = {
       AUTHORITIES,
       ' override| prompt| instruction| command|_override|_prompt|_instruction|_command|-override|-prompt',
     ),
+    ...combine('# |- |= |* ', 'system|admin|developer'),
+    ...list(
+      '<<sys>>|the following:|does the user|is the user|does the customer|you are now in |it department|compliance team|audit team',
+    ),
+    ...combine(
+      AUTHORITIES,
+      ': you |: ignore|: new |: disreg|: forget|: from now| message:| notice:',
+    ),
+    ...combine(
+      'the |your |as the |as your ',
+      'owner of this|creator,|developer,|administrator,|owner,|creator of this',
+    ),
+    ...list(
+      'system administrator has|administrator has instr|openai has|anthropic has|on behalf of the',
+    ),
+    ...combine('--|==|##|**|-- |== |## |** ', 'new |updated |real |actual '),
     ...list('<important|<information|important!!|message from me|i gave you|previous agent'),
     ...combine(
       'important |urgent |critical |mandatory ',
