@@ -1,8 +1,9 @@
-// The override rule in languages other than English.
+// The override rule in languages other than English, and what is ordered behind it.
 import { SPACED } from './grammar.ts'
 import type { Grammar } from './grammar.ts'
 import { ASIAN_GRAMMARS } from './grammars-asian.ts'
 import { EUROPEAN_GRAMMARS } from './grammars-european.ts'
+import { ORDERS_ANY_LANGUAGE } from './orders-any-language.ts'
 import { list, oneOf } from './rule.ts'
 import type { Rule, RuleGroup } from './rule.ts'
 
@@ -63,8 +64,20 @@ const REVEAL: Rule = {
   ),
 }
 
+/** Stems of the verbs that set orders aside. */
+const DROP_ANCHORS = ['ignor', ...GRAMMARS.flatMap((grammar) => list(grammar.anchors))]
+
+/** An order behind such a verb: beside the override itself it is a second sign. */
+const ORDER: Rule = {
+  id: 'order-any-language',
+  category: 'override',
+  effect: 'suspect',
+  weight: 0.4,
+  pattern: `(?:${DROP_ANCHORS.join('|')})[^\\n]*(?:${ORDERS_ANY_LANGUAGE.join('|')})`,
+}
+
 export const LANGUAGES: RuleGroup = {
   id: 'languages',
-  anchors: ['ignor', ...REVEAL_ANCHORS, ...GRAMMARS.flatMap((grammar) => list(grammar.anchors))],
-  rules: [...GRAMMARS.map(overrideIn), REVEAL],
+  anchors: [...DROP_ANCHORS, ...REVEAL_ANCHORS],
+  rules: [...GRAMMARS.map(overrideIn), ORDER, REVEAL],
 }
