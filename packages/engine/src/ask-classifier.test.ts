@@ -112,6 +112,15 @@ describe('a classifier', () => {
     expect(JSON.stringify(asked)).not.toContain('Lovelace')
   })
 
+  it('that refuses questions of one sender answers those of others', async () => {
+    const classifier = open()
+    answers({ status: 422 })
+    const refused = await Promise.all(Array.from({ length: 6 }, () => judge(harmless, classifier)))
+    for (const { outcome } of refused) expect(outcome).toBe('unavailable')
+    says('flag')
+    expect((await judge(harmless, classifier)).outcome).toBe('raised_flag')
+  })
+
   it('raises what the scanner allows to a flag, which passes, and the record says who raised it', async () => {
     says('flag', { pointer: '/currentState/text' })
     const { verdict, entry, outcome } = await judge(harmless)

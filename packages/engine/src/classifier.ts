@@ -22,7 +22,7 @@ export interface Classifier {
   readonly seesAll: boolean
   /**
    * What it says, within a stated time. Throws the transient BATON_TIMEOUT, BATON_BREAKER_OPEN, BATON_CLASSIFIER_INVALID or
-   * BATON_CLASSIFIER_UNAVAILABLE.
+   * BATON_CLASSIFIER_UNAVAILABLE, which is permanent where it refused this question alone.
    */
   classify(question: Question): Promise<Opinion>
   /** Tells from now on whether calls are kept away from it. */

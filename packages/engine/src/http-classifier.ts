@@ -1,7 +1,7 @@
 // A classifier that is asked over HTTP: so many calls at once, each within its time, none to wherever a redirection points, answers of
 // bounded length that are believed only where they have the form asked for, and a breaker that keeps calls away while it fails.
-import { createHttpClient } from '@baton/http/client'
-import { createBreaker, NO_TLS, transient } from '@baton/runtime'
+import { createHttpClient, HttpRefusal } from '@baton/http/client'
+import { createBreaker, NO_TLS, permanent, transient } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
 import type { ShownText } from '@baton/safety'
 import type { Classifier, Opinion, Question } from './classifier.ts'
@@ -88,9 +88,14 @@ function bodyOf({ texts, verdict }: Question): string {
   return JSON.stringify({ schema: SCHEMA, texts, scanner })
 }
 
-// A refusal of every question is an outage too, so that the breaker takes it for one.
+/** What is said of one question, which whoever sends may have written so: no reason to keep those of others away. */
+const OF_ONE_QUESTION: ReadonlySet<number> = new Set([400, 413, 422])
+
+// Any other refusal would be one of every question: an outage too, so that the breaker takes it for one.
 function asOutage(cause: unknown): never {
   if (isTimeout(cause)) throw transient('BATON_TIMEOUT', 'the classifier did not answer in time')
+  if (cause instanceof HttpRefusal && OF_ONE_QUESTION.has(cause.status))
+    throw permanent('BATON_CLASSIFIER_UNAVAILABLE', 'the classifier refused a question', { cause })
   throw transient('BATON_CLASSIFIER_UNAVAILABLE', 'the classifier gave no answer', { cause })
 }
 
