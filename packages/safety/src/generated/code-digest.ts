@@ -1,2 +1,2 @@
 // Generated from the scanner's code by generate-code-digest.ts; do not edit.
-export const CODE_DIGEST = 'd36cdb6fa651d0abd7b1731204cbc41df2dfc78f40433d24ab2ec3f4e56476c2'
+export const CODE_DIGEST = '451b0d72db814f349a01eea41a5e2c430236c71cfcc5aec585d1ac90a3f0251b'

@@ -151,7 +151,7 @@ export const OVERRIDE: RuleGroup = {
   anchors: [
     ...list('ignor|ingore|ignroe|disregard|forget|overlook|neglect|override|discard|dismiss'),
     ...combine('bypass |abandon ', 'all|any|your|my|the|these|prev|prior|earl|safe|every'),
-    ...combine("not |dont |don't |don’t |stop |longer ", 'follow|obey|listen to|heed'),
+    ...combine("not |dont |don't |don’t |stop |longer |never ", 'follow|obey|listen to|heed'),
     ...list(
       'attention to|attentionto|strictly|instruct|instrut|directive|new order|new prompt|prompt:',
     ),
