@@ -20,10 +20,12 @@ from now on,? (?:you|the (?:assistant|agent|ai|model))|new (?:instructions?|orde
 const REQUESTS = 'task|request|question|query|instruction|job|assignment'
 const REQUEST = oneOf(REQUESTS)
 
+/** An answer that says of itself that the task is over. */
+const DONE = String.raw`(?:final )?(?:answer|response|assistant|output|result)\s?:\s?(?:the )?(?:original |previous |current |first )?(?:task|request|job|question|instruction)s? (?:is |was |has been |have been )?(?:now )?(?:complete[d]?|done|finished|fulfilled|answered)`
 /** What somebody else's work is said to be over with, so that an order after it seems to be the next. */
 const END = oneOf(
   [
-    String.raw`(?:final )?(?:answer|response|assistant|output|result)\s?:\s?(?:the )?(?:original |previous |current |first )?(?:task|request|job|question|instruction)s? (?:is |was |has been |have been )?(?:now )?(?:complete[d]?|done|finished|fulfilled|answered)`,
+    DONE,
     String.raw`(?:end of|end) (?:the )?(?:user |system |tool )?(?:input|document|data|task|conversation|text|context|prompt|message|instructions|results?|output)`,
     String.raw`===+\s?end`,
     String.raw`(?:new|updated|real|actual) (?:system )?(?:instructions?|directives?|orders)`,
@@ -145,7 +147,7 @@ const SPOOF_RULES: readonly Rule[] = [
           String.raw`(?:--|==|##|\*\*)[-=#*]*\s?(?:new|updated|real|actual) (?:system )?(?:instructions?|directives?|orders|prompt)\s?[-=#*:]{2,}`,
           String.raw`\[\s?context from previous agent`,
           String.raw`===+\s?end\.?[\s=]*now`,
-          String.raw`(?:^|\n|\\n)\s?answer: task complete\.?[\s\\n]+(?:please|ignore|now|new|you)`,
+          String.raw`(?:^|[\s_]|\\n)answer: task complete\.?[\s\\n]+(?:please|ignore|now|new|you)`,
         ].join('|'),
       ),
     ),
@@ -156,7 +158,7 @@ const SPOOF_RULES: readonly Rule[] = [
     effect: 'suspect',
     weight: 0.5,
     pattern: pattern(
-      String.raw`(?:^|\n|\\n|[-=#*\[<])\s?${END}\b[.!\s\\n\-=#*\]>]+(?:\n|\\n|[-=#*\]>])\s*(?:(?:and |then )?(?:now|next|please|kindly|also|you must|you should|new task|next task|your next task is to)[\s,:]+)*(?:[a-z]+ly )?(?:${ACT} |(?:review|verify|check|assess|confirm) (?:and ${ACT} |[^.\n]*\b(?:to (?:ensure|prevent|comply)|ensuring|for (?:accuracy|originality|compliance))\b|and correct|[^.\n]*\b(?:id|account|server|case|user|record|number) (?:id )?#?[a-z]{0,3}[0-9]))`,
+      String.raw`(?:(?:^|\n|\\n|[-=#*\[<])\s?${END}|[\s_]${DONE})\b[.!\s\\n\-=#*\]>]+(?:\n|\\n|[-=#*\]>])\s*(?:(?:and |then )?(?:now|next|please|kindly|also|you must|you should|new task|next task|your next task is to)[\s,:]+)*(?:[a-z]+ly )?(?:${ACT} |(?:review|verify|check|assess|confirm) (?:and ${ACT} |[^.\n]*\b(?:to (?:ensure|prevent|comply)|ensuring|for (?:accuracy|originality|compliance))\b|and correct|[^.\n]*\b(?:id|account|server|case|user|record|number) (?:id )?#?[a-z]{0,3}[0-9]))`,
     ),
   },
   {
