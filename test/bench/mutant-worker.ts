@@ -45,8 +45,15 @@ export const noCounts = (): MutantCounts => ({
   allowedUnread: 0,
 })
 
-function makeMutants({ attacks, seed, depth, mutants, first, step }: MutantPlan): MutantReport {
-  prepareScanner()
+async function makeMutants({
+  attacks,
+  seed,
+  depth,
+  mutants,
+  first,
+  step,
+}: MutantPlan): Promise<MutantReport> {
+  await prepareScanner()
   const { scan } = createScanner()
   const byDepth = Array.from({ length: depth }, noCounts)
   const byDisguises = new Map<string, MutantCounts>()
@@ -78,4 +85,4 @@ function makeMutants({ attacks, seed, depth, mutants, first, step }: MutantPlan)
   return { byDepth, byDisguises, slipped }
 }
 
-parentPort?.postMessage(makeMutants(workerData as MutantPlan))
+parentPort?.postMessage(await makeMutants(workerData as MutantPlan))

@@ -102,7 +102,7 @@ async function start() {
   const createdAt = performance.now()
   const { scan } = createScanner()
   const preparedAt = performance.now()
-  prepareScanner()
+  await prepareScanner()
   const readyAt = performance.now()
   scan({ text: 'one' })
   const { rss, heapUsed } = process.memoryUsage()

@@ -102,8 +102,8 @@ interface HostParts extends Omit<ExecuteDeps, 'agents'> {
 /** The agents of this process, by their types; one that is not here is tried again elsewhere. */
 export function createHost({ agents, jurisdiction, ...deps }: HostParts) {
   const byType = new Map(agents.map((agent) => [agent.type, agent]))
-  // Before anything is claimed: what is judged first would wait for it. A gateway, which hosts nobody, compiles what it comes to need.
-  prepareScanner()
+  // Before most is claimed: what is judged first waits only for the rules that it needs. A gateway, which hosts nobody, compiles what it comes to need.
+  void prepareScanner()
   return (claimed: ClaimedHandoff): Executor => {
     const type = claimed.routedTo ?? claimed.toAgent
     return {

@@ -64,7 +64,7 @@ export type Thrown = Pick<BatonError, 'kind' | 'code' | 'message' | 'fix'> & {
   readonly details?: readonly Detail[]
 }
 
-prepareScanner()
+void prepareScanner()
 let scanner: ModelScanner | undefined
 
 /** Kept until another one is asked for. */

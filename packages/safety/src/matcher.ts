@@ -1,4 +1,5 @@
 // Finds the rules that hit a normalised text: literals first, then each rule around them, spans only for what hit.
+import { setImmediate } from 'node:timers/promises'
 import { RE2JS, RE2Set } from 're2js'
 import type { Literal } from './automaton.ts'
 import { Hints } from './hints.ts'
@@ -70,10 +71,13 @@ export const ruleMatcher = (): Matcher => (compiled ??= createMatcher())
 
 const GROUPS = RULE_GROUPS.map(({ rules }) => rules.map(lazyRule))
 
-/** Compiles all that a match may need: some tenths of a second. */
-export function compileRules(): void {
+/** Compiles all that a match may need, some tenths of a second, a rule in each turn of the event loop. */
+export async function compileRules(): Promise<void> {
   ruleMatcher()
-  for (const { test } of GROUPS.flat()) test()
+  for (const { test } of GROUPS.flat()) {
+    await setImmediate()
+    test()
+  }
 }
 
 function createMatcher(): Matcher {

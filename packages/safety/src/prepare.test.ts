@@ -17,13 +17,13 @@ vi.mock('re2js', async (read) => {
   return { ...original, RE2Set: CountedSet }
 })
 
-it('compiles nothing for a version, and every rule once for all scanners', () => {
+it('compiles nothing for a version, and every rule once for all scanners', async () => {
   expect(createScanner().rulesetVersion).toMatch(/^[0-9a-f]{64}$/)
   expect(compiled.sets).toBe(0)
-  prepareScanner()
+  await prepareScanner()
   expect(compiled.sets).toBe(RULE_GROUPS.flatMap(({ rules }) => rules).length)
   for (const { scan } of [createScanner(), createScanner()])
     expect(scan({ text: 'a' })).toBeTruthy()
-  prepareScanner()
+  await prepareScanner()
   expect(compiled.sets).toBe(RULE_GROUPS.flatMap(({ rules }) => rules).length)
 })

@@ -53,10 +53,11 @@ export function createScanner({ model }: ScannerOptions = { model: EMBEDDED_MODE
   }
 }
 
-/** Compiles all rules, for a process that scans what arrives: none of its scans waits for it. */
-export function prepareScanner(): void {
-  compileRules()
-}
+/**
+ * Compiles all rules, for a process that scans what arrives: between its other work, so that neither its start nor a scan waits for
+ * all of them.
+ */
+export const prepareScanner = (): Promise<void> => compileRules()
 
 /** SHA-256 (hex) over everything that decides; names and order of the properties below are part of it and never change. */
 function computeRulesetVersion(model: Model | null): string {

@@ -1,2 +1,2 @@
 // Generated from the scanner's code by generate-code-digest.ts; do not edit.
-export const CODE_DIGEST = '470762647a11302087f9fb3bd8a0bf352b0c99d4b3fb75a0b61367adc58faa49'
+export const CODE_DIGEST = '6d4c05f883a3887bda811f881fa95d836504fedc82bb1d4de95961e778169069'
