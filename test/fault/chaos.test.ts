@@ -5,6 +5,8 @@ import { runCampaign, startServers } from '../chaos/campaign.ts'
 import { planOf } from '../chaos/schedule.ts'
 import type { Servers } from '../chaos/world.ts'
 
+/** A campaign takes half a minute alone, and several times that beside other tests. */
+const CAMPAIGN_MAX_MS = 300_000
 const SHORT = { seconds: 8, ratePerSecond: 12, say: () => undefined }
 
 it('a seed always gives the same plan, another seed another one', () => {
@@ -23,20 +25,28 @@ describeWith('a campaign', redisOrNot, () => {
   })
   afterAll(() => servers.stop())
 
-  it.each([101, 103])('of seed %i keeps every promise', async (seed) => {
-    const report = await runCampaign(servers, { ...SHORT, seeds: [seed] })
-    expect(report.seeds.flatMap(({ violations }) => violations)).toEqual([])
-    expect(report.totals.faults).toBeGreaterThanOrEqual(8)
-    expect(report.totals.acknowledged).toBeGreaterThanOrEqual(30)
-  })
+  it.each([101, 103])(
+    'of seed %i keeps every promise',
+    { timeout: CAMPAIGN_MAX_MS },
+    async (seed) => {
+      const report = await runCampaign(servers, { ...SHORT, seeds: [seed] })
+      expect(report.seeds.flatMap(({ violations }) => violations)).toEqual([])
+      expect(report.totals.faults).toBeGreaterThanOrEqual(8)
+      expect(report.totals.acknowledged).toBeGreaterThanOrEqual(30)
+    },
+  )
 
-  it('on a build that executes before it records is caught', async () => {
-    const report = await runCampaign(servers, {
-      ...SHORT,
-      seconds: 4,
-      seeds: [101],
-      knownBad: 'audit-after-effect',
-    })
-    expect(report.broken).toContain('I4')
-  })
+  it(
+    'on a build that executes before it records is caught',
+    { timeout: CAMPAIGN_MAX_MS },
+    async () => {
+      const report = await runCampaign(servers, {
+        ...SHORT,
+        seconds: 4,
+        seeds: [101],
+        knownBad: 'audit-after-effect',
+      })
+      expect(report.broken).toContain('I4')
+    },
+  )
 })

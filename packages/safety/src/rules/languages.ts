@@ -36,6 +36,11 @@ function beginningsOf(patterns: readonly (string | undefined)[]): string[] {
   return alternatives.map((one) => /^[^([\\?]+(?!\?)/u.exec(one)?.[0] ?? '')
 }
 
+/** The alternatives between two edges of words. */
+function wordsOf(pattern: string): string {
+  return /^\\b\(\?:(?<words>.*)\)\\b$/u.exec(pattern)?.groups?.['words'] ?? pattern
+}
+
 const REVEAL_ANCHORS = [
   'system prompt',
   'systemprompt',
@@ -73,6 +78,8 @@ const ORDER: Rule = {
   category: 'override',
   effect: 'suspect',
   weight: 0.4,
+  // Of so many words in so many languages an automaton grows with nearly every text of another one.
+  needs: [DROP_ANCHORS, beginningsOf(ORDERS_ANY_LANGUAGE.map(wordsOf))],
   pattern: `(?:${DROP_ANCHORS.join('|')})[^\\n]*(?:${ORDERS_ANY_LANGUAGE.join('|')})`,
 }
 
