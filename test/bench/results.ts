@@ -1,6 +1,7 @@
 // The page of measurements: each benchmark replaces its own rows when it has measured, and says by which command, when and where.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
+import { basename, isAbsolute } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const MACHINE = `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`
@@ -60,7 +61,8 @@ function readPage(): string {
 
 /** Writes the measurements of this process's run into the page. */
 export function recordMeasurements(measured: readonly Measurement[]): void {
-  const words = process.argv.slice(2)
+  // Where a file lies on this machine is nothing that the page says.
+  const words = process.argv.slice(2).map((word) => (isAbsolute(word) ? basename(word) : word))
   const command = ['npm run bench', ...(words.length === 0 ? [] : ['--', ...words])].join(' ')
   const date = new Date().toISOString().slice(0, 10)
   writeFileSync(PAGE, withMeasurements(readPage(), measured, { command, date, machine: MACHINE }))
