@@ -33,6 +33,7 @@ export const STORE_PASSWORDS = {
 
 const LOCK = 7_246_099
 const LOCK_WAIT_MS = 60_000
+const COPY_WAIT_MS = 60_000
 const MIGRATIONS = ['packages/store/migrations', 'packages/audit/migrations']
 const RIGHTS = 'packages/store/src/roles.ts'
 const VERSION = digestOfMigrations()
@@ -127,7 +128,16 @@ const COPY_OWN_SETTINGS = `insert into pg_db_role_setting (setdatabase, setrole,
 const copy = (adminUrl: string, copies: readonly Copy[]) =>
   onServer(adminUrl, async (pool) => {
     for (const { template, database } of copies) {
-      await pool.query({ text: `create database ${database} template ${template}` })
+      // Beside other tests it may outlast a wait for a lock or for who leaves the template: then it begins anew.
+      const create = async () => {
+        await pool.query({ text: `drop database if exists ${database}` })
+        await pool.query({ text: `create database ${database} template ${template}` })
+        return true
+      }
+      await eventually(create, {
+        deadlineMs: COPY_WAIT_MS,
+        describe: `${database} is copied from ${template}`,
+      })
       for (const text of [COPY_OWN_RIGHTS, COPY_OWN_SETTINGS])
         await pool.query({ text, values: [template, database] })
     }
@@ -137,7 +147,12 @@ async function onServer<Result>(
   adminUrl: string,
   work: (pool: Pool) => Promise<Result>,
 ): Promise<Result> {
-  const pool = createPool({ url: adminUrl, applicationName: 'test', connectionsMax: 1 })
+  const pool = createPool({
+    url: adminUrl,
+    applicationName: 'test',
+    connectionsMax: 1,
+    statementMs: COPY_WAIT_MS,
+  })
   try {
     return await work(pool)
   } finally {
