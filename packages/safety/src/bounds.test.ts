@@ -1,6 +1,7 @@
 // Hostile input costs work in proportion to its length, and nothing can be made to expand.
 import { describe, expect, it } from 'vitest'
 import { ADVERSARIAL } from '../fixtures/adversarial.ts'
+import { MODEL_ATTACKS } from './golden-vectors.ts'
 import { createScanner } from './scanner.ts'
 import { WORK_OF } from './work.ts'
 
@@ -35,6 +36,13 @@ function excessOfWhole(generate: (length: number) => string, length: number): nu
   }
   return best.whole / best.parts
 }
+
+/** Looking for the field of each hit among all of them takes about as long again as the rest of such a scan. */
+const PLACING_EXCESS_MAX = 1.3
+/** The first scans of a process take long. */
+const WARMING_ROUNDS = 3
+/** As many as a busy machine may need until it is quiet once on either side. */
+const PLACING_ROUNDS_MAX = 24
 
 function elapsed(message: object): number {
   const startedAt = performance.now()
@@ -88,6 +96,26 @@ describe('work', () => {
       return Math.min(...Array.from({ length: ROUNDS }, () => elapsed(message)))
     })
     expect(best[0]).toBeLessThan((best[1] ?? 0) * EXCESS_MAX)
+  })
+
+  it('hits behind two hundred thousand fields take no longer than hits before them', () => {
+    const [, , , , attack = ''] = MODEL_ATTACKS
+    const attacks = Array.from({ length: 1_000 }, () => attack)
+    const others = Array.from({ length: 200_000 }, () => '.')
+    const before = { currentState: { list: [...attacks, ...others] } }
+    const after = { currentState: { list: [...others, ...attacks] } }
+    expect(scanner.scan(after).decision).toBe('reject')
+    const best = { before: Infinity, after: Infinity }
+    for (let round = 0; round < PLACING_ROUNDS_MAX; round++) {
+      const tookBefore = elapsed(before)
+      const tookAfter = elapsed(after)
+      if (round < WARMING_ROUNDS) continue
+      best.before = Math.min(best.before, tookBefore)
+      best.after = Math.min(best.after, tookAfter)
+      const isTold = round >= WARMING_ROUNDS + ROUNDS
+      if (isTold && best.after <= best.before * PLACING_EXCESS_MAX) break
+    }
+    expect(best.after).toBeLessThanOrEqual(best.before * PLACING_EXCESS_MAX)
   })
 
   it('a text of one token with a million characters is read once', () => {

@@ -172,7 +172,7 @@ function placeOpinion(hit: ViewHit, reasons: readonly Span[], text: MessageText)
   const [least = fieldAt(text, hit.span)] = reasons
     .map((reason) => fieldAt(text, reason))
     .toSorted((one, other) => rejectsFrom(one) - rejectsFrom(other))
-  const at = partIn(text, least.field, hit.span)
+  const at = partIn(text, least.index, hit.span)
   return at.field.trust === 'instruction' ? { hit: { ...hit, rule: MODEL_NOTES }, at } : { hit, at }
 }
 
@@ -220,6 +220,8 @@ interface MessageText {
 /** A place in one field. */
 interface FieldSpan {
   readonly field: Field
+  /** Where it stands among the fields of the message, so that nobody looks for it among a hundred thousand. */
+  readonly index: number
   readonly span: Span
   /** The span went on into the next field. */
   readonly crossed: boolean
@@ -237,19 +239,18 @@ function joinFields(fields: readonly Field[]): MessageText {
 }
 
 /** The field in which a span of the text begins, and the part of the span inside it; a text with a span has a field. */
-function fieldAt(message: MessageText, [start, end]: Span): FieldSpan {
-  const at = lastUpTo(message.starts, start)
-  const field = message.fields[at]
-  if (field === undefined) throw new RangeError('A span was asked for in a message without text')
-  return partIn(message, field, [start, end])
-}
+const fieldAt = (message: MessageText, span: Span): FieldSpan =>
+  partIn(message, lastUpTo(message.starts, span[0]), span)
 
-/** The part of a span inside a field. */
-function partIn(message: MessageText, field: Field, [start, end]: Span): FieldSpan {
-  const offset = message.starts[message.fields.indexOf(field)] ?? 0
+/** The part of a span inside the field at an index. */
+function partIn({ fields, starts }: MessageText, index: number, [start, end]: Span): FieldSpan {
+  const field = fields[index]
+  if (field === undefined) throw new RangeError('A span was asked for in a message without text')
+  const offset = starts[index] ?? 0
   const until = Math.min(field.text.length, end - offset)
   return {
     field,
+    index,
     span: [Math.min(Math.max(0, start - offset), until), until],
     crossed: end - offset > field.text.length,
   }
