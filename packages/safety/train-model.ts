@@ -1,5 +1,5 @@
 // Trains the scanner's second opinion from a corpus that is not in the repository, measures it on sources that it has not learned
-// from, and writes it with its card: node packages/safety/train-model.ts CORPUS [--check | --out FILE].
+// from, and writes it with its card: node packages/safety/train-model.ts CORPUS [--released FILE] [--check | --out FILE].
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -8,19 +8,25 @@ import { formatArtefact } from './src/artefact.ts'
 import { readCorpus } from './training/corpus.ts'
 import { leaveOneOut, modelOf, trainOn } from './training/leave-one-out.ts'
 import { modelCard } from './training/model-card.ts'
+import { readReleased } from './training/released.ts'
 import { formatTable } from './training/table.ts'
 
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
-const USAGE = `usage: node packages/safety/train-model.ts CORPUS [--check | --out FILE]
-  CORPUS   a folder with dev-injection.jsonl, dev-injection-embedded.jsonl, dev-injection-obfuscated.jsonl and dev-benign.jsonl
-  --check  write nothing, and say whether the model of the repository is the one that this corpus gives
-  --out    write the model there alone, for baton safety pack
+const USAGE = `usage: node packages/safety/train-model.ts CORPUS [--released FILE] [--check | --out FILE]
+  CORPUS     a folder with dev-injection.jsonl, dev-injection-embedded.jsonl, dev-injection-obfuscated.jsonl and dev-benign.jsonl
+  --released what reviewers released, as baton safety released --text --json writes it; may be given several times
+  --check    write nothing, and say whether the model of the repository is the one that this corpus gives
+  --out      write the model there alone, for baton safety pack
 `
 
 function main(): void {
   const { values, positionals } = parseArgs({
-    options: { check: { type: 'boolean', default: false }, out: { type: 'string' } },
+    options: {
+      released: { type: 'string', multiple: true, default: [] },
+      check: { type: 'boolean', default: false },
+      out: { type: 'string' },
+    },
     allowPositionals: true,
   })
   const [folder] = positionals
@@ -30,10 +36,11 @@ function main(): void {
     return
   }
   const rows = readCorpus(folder)
-  const measured = leaveOneOut(rows, (source, done, all) =>
-    process.stderr.write(`  left out ${source} (${done} of ${all})\n`),
-  )
-  const model = modelOf(trainOn(rows), measured.thresholds)
+  const released = readReleased(values.released)
+  const progress = (source: string, done: number, all: number) =>
+    process.stderr.write(`  left out ${source} (${done} of ${all})\n`)
+  const measured = leaveOneOut(rows, progress, released)
+  const model = modelOf(trainOn(rows, released), measured.thresholds)
   if (values.out !== undefined) {
     process.stdout.write(formatTable(measured.judged))
     writeFileSync(values.out, formatArtefact({ version: 1, model }))
@@ -50,6 +57,7 @@ export const WEIGHTS =
     'model-card.md': modelCard(rows, measured.judged, {
       model,
       digest: createHash('sha256').update(model.weights).digest('hex'),
+      releasedCount: released.length,
     }),
   }
   process.stdout.write(formatTable(measured.judged))

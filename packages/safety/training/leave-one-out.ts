@@ -49,12 +49,19 @@ export interface Measured {
 /** Says after each source how far it is. */
 export type Progress = (source: string, done: number, all: number) => void
 
-/** Leaves out each source in turn; its thresholds are those of the other sources. */
-export function leaveOneOut(rows: readonly CorpusRow[], progress: Progress): Measured {
+/** Leaves out each source in turn; its thresholds are those of the other sources. What was released teaches, and is never measured. */
+export function leaveOneOut(
+  rows: readonly CorpusRow[],
+  progress: Progress,
+  released: readonly string[] = [],
+): Measured {
   const bySource = Map.groupBy(rows, ({ source }) => source)
   const folds: Fold[] = []
   for (const [source, left] of bySource) {
-    const trained = trainOn(rows.filter((row) => row.source !== source))
+    const trained = trainOn(
+      rows.filter((row) => row.source !== source),
+      released,
+    )
     const ordinary = left.filter(({ attack }) => !attack)
     const scores = ordinary.map(({ text }) => scoreOf(text, trained))
     folds.push({ source, trained, rows: left, scores })
@@ -67,11 +74,12 @@ export function leaveOneOut(rows: readonly CorpusRow[], progress: Progress): Mea
   return { judged, thresholds: thresholdsOf(folds) }
 }
 
-/** The weights learned from rows, and from the examples that were written for it. */
-export function trainOn(rows: readonly CorpusRow[]): Trained {
+/** The weights learned from rows, from the examples that were written for it, and from ordinary texts that reviewers released. */
+export function trainOn(rows: readonly CorpusRow[], released: readonly string[] = []): Trained {
   const examples = [
     ...rows.filter((row) => teaches(row)).map(exampleOf),
     ...writtenExamples().map(exampleOf),
+    ...released.map((text) => exampleOf({ text, attack: false })),
   ]
   return trainModel(examples, WEIGHTS_COUNT)
 }

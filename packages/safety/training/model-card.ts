@@ -8,12 +8,14 @@ interface Described {
   readonly model: Model
   /** SHA-256 (hex) of the weights. */
   readonly digest: string
+  /** How many texts that reviewers released it has learned from. */
+  readonly releasedCount: number
 }
 
 export function modelCard(
   rows: readonly CorpusRow[],
   judged: readonly Judged[],
-  { model, digest }: Described,
+  { model, digest, releasedCount }: Described,
 ): string {
   return `# The model of the scanner
 
@@ -33,7 +35,7 @@ these rows it has learned from the examples that \`training/examples.ts\` writes
 ordinary texts around attacks taught it nothing; rows that hardly show an attack count a fifth, ordinary ones threefold.
 
 ${table(['source', 'licence', 'rows'], sourcesOf(rows))}
-
+${releasedCount === 0 ? '' : releasedWords(releasedCount)}
 ## What it does on sources that it has not learned from
 
 Each source was left out in turn, and the rows of that source judged by a model and thresholds made without it. The last two columns are the
@@ -51,6 +53,10 @@ ${table(HEADS, countFamilies(judged).map(cellsOf))}
 - Who knows the weights can write around them. The rules stand beside it for that reason.
 `
 }
+
+const releasedWords = (count: number): string => `
+It has also learned, as ordinary texts, from ${count.toLocaleString('en')} that a model took for attacks and reviewers released. No figure below is of them.
+`
 
 const HEADS = ['', 'rows', 'rejected', 'or flagged', 'by rules', 'or flagged by rules']
 
