@@ -1,8 +1,7 @@
 // The webhooks that alerts leave by, from the file that the settings name. A secret never stands in that file.
-import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { createDocumentCheck } from '@baton/protocol/document-check'
-import { closing, permanent, readVariable } from '@baton/runtime'
+import { createDocumentCheck, firstProblem } from '@baton/protocol/document-check'
+import { closing, permanent, readNamedFile, readVariable } from '@baton/runtime'
 import type { BatonError, Logger, Service, Tls } from '@baton/runtime'
 import { createPool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
@@ -73,10 +72,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** Throws BATON_ALERT_WEBHOOKS_INVALID, which names the first wrong place by its JSON pointer and never quotes a secret. */
 export function loadAlertWebhooks(path: string, environment: Environment): AlertWebhooks {
   const read = check(readFile(path, path))
-  if (!read.ok) {
-    const [wrong] = read.details
-    throw invalid(path, `${wrong?.pointer ?? ''}: ${wrong?.message ?? 'is wrong'}`)
-  }
+  if (!read.ok) throw invalid(path, firstProblem(read.details))
   const { webhooks: entries, runbooks } = read.document
   const names = entries.map(({ name }) => name)
   const again = names.findIndex((name, index) => names.indexOf(name) < index)
@@ -105,14 +101,8 @@ interface Secret {
   readonly secretFile: string
 }
 
-function readFile(settings: string, path: string): Buffer {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    const code = (error as { code?: string }).code ?? 'unknown'
-    throw invalid(settings, `${path} cannot be read (${code})`)
-  }
-}
+const readFile = (settings: string, path: string): Buffer =>
+  readNamedFile(path, (problem) => invalid(settings, `${path} ${problem}`))
 
 const invalid = (path: string, problem: string): BatonError =>
   permanent('BATON_ALERT_WEBHOOKS_INVALID', `BATON_ALERT_WEBHOOKS, ${path}: ${problem}`, {

@@ -1,10 +1,9 @@
 // The exemptions that an installation's settings name: a file, signed by people whom this process knows. What is wrong with it keeps the
 // process from starting.
-import { readFileSync } from 'node:fs'
 import { exemptionFault, exemptionId, facts, readExemptionSignature } from '@baton/ledger'
 import type { ExemptionSignature, ExemptionTerms, OperationDetail, People } from '@baton/ledger'
-import { createDocumentCheck } from '@baton/protocol/document-check'
-import { permanent } from '@baton/runtime'
+import { createDocumentCheck, firstProblem } from '@baton/protocol/document-check'
+import { permanent, readNamedFile } from '@baton/runtime'
 import type { BatonError } from '@baton/runtime'
 import type { Exemption } from './decide/exemptions.ts'
 
@@ -81,11 +80,8 @@ export const termsOf = (entry: ExemptionEntry): ExemptionTerms => ({
 
 /** The entries as they stand there, whoever signed them. Throws BATON_EXEMPTIONS_INVALID. */
 export function readExemptionEntries(path: string): readonly ExemptionEntry[] {
-  const read = check(readFile(path))
-  if (!read.ok) {
-    const [wrong] = read.details
-    throw invalid(path, `${wrong?.pointer ?? ''}: ${wrong?.message ?? 'is wrong'}`)
-  }
+  const read = check(readNamedFile(path, (problem) => invalid(path, problem)))
+  if (!read.ok) throw invalid(path, firstProblem(read.details))
   const { exemptions } = read.document
   const never = exemptions.findIndex(({ rule }) => NEVER.has(rule))
   if (never >= 0) throw invalid(path, `/exemptions/${never}/rule: nobody is exempted from it`)
@@ -136,14 +132,6 @@ export const exemptionFacts = (exemptions: readonly Exemption[]): readonly Opera
     }),
     SINGLY_MAX,
   )
-
-function readFile(path: string): Buffer {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    throw invalid(path, `cannot be read (${(error as { code?: string }).code ?? 'unknown'})`)
-  }
-}
 
 const invalid = (path: string, problem: string): BatonError =>
   permanent('BATON_EXEMPTIONS_INVALID', `BATON_EXEMPTIONS, ${path}: ${problem}`, {

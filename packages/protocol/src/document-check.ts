@@ -10,6 +10,10 @@ export type DocumentCheck<Document> =
   | { readonly ok: true; readonly document: Document }
   | { readonly ok: false; readonly details: readonly Detail[] }
 
+/** The first wrong place, by its JSON pointer, and what is wrong there. */
+export const firstProblem = ([wrong]: readonly Detail[]): string =>
+  `${wrong?.pointer ?? ''}: ${wrong?.message ?? 'is wrong'}`
+
 /**
  * What reads bytes as a document of the schema, with the defaults it names: strict JSON within the limits of a message. Compiled at its
  * first use; never throws.

@@ -1,8 +1,7 @@
 // Reads the agents that a receiver calls over HTTP from the file that its settings name.
-import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { createDocumentCheck } from '@baton/protocol/document-check'
-import { BatonError, permanent, readVariable } from '@baton/runtime'
+import { createDocumentCheck, firstProblem } from '@baton/protocol/document-check'
+import { BatonError, permanent, readNamedFile, readVariable } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
 import { definePushAgent } from '@baton/sdk'
 import type { OutsideAgent, PushAgentOptions } from '@baton/sdk'
@@ -22,10 +21,7 @@ export function loadPushAgents(
   tls?: Tls,
 ): readonly OutsideAgent[] {
   const read = check(readFile(path))
-  if (!read.ok) {
-    const [wrong] = read.details
-    throw invalid(path, `${wrong?.pointer ?? ''}: ${wrong?.message ?? 'is wrong'}`)
-  }
+  if (!read.ok) throw invalid(path, firstProblem(read.details))
   const { agents } = read.document
   const types = agents.map(({ type }) => type)
   const again = types.findIndex((type, index) => types.indexOf(type) < index)
@@ -56,13 +52,7 @@ function optionsOf(entry: Entry, { folder, environment }: Around): PushAgentOpti
 
 const split = (text: string): readonly string[] => text.split(/[\s,]+/).filter((one) => one !== '')
 
-function readFile(path: string): Buffer {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    throw invalid(path, `cannot be read (${(error as { code?: string }).code ?? 'unknown'})`)
-  }
-}
+const readFile = (path: string): Buffer => readNamedFile(path, (problem) => invalid(path, problem))
 
 const invalid = (path: string, problem: string): BatonError =>
   permanent('BATON_PUSH_AGENTS_INVALID', `BATON_PUSH_AGENTS, ${path}: ${problem}`, {

@@ -1,7 +1,6 @@
 // The issuers whose access tokens are taken, as the operator's file names them. Read once, at the start; what it does not say is refused,
 // and so is what nobody would want to mean: a secret instead of a public key, a key fetched in plain text.
-import { readFileSync } from 'node:fs'
-import { isLoopback, permanent } from '@baton/runtime'
+import { isLoopback, permanent, readNamedFile } from '@baton/runtime'
 import { isRole, ROLES } from './roles.ts'
 import type { Role } from './roles.ts'
 
@@ -60,15 +59,9 @@ const MACHINES = {
 
 /** No path is no issuers. Throws BATON_ISSUERS_INVALID. */
 export const readIssuers = (path: string | undefined): readonly Issuer[] =>
-  path === undefined ? [] : parseIssuers(readText(path), path)
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw invalid(`${path} cannot be read (${(error as { code?: string }).code ?? 'unknown'})`)
-  }
-}
+  path === undefined
+    ? []
+    : parseIssuers(readNamedFile(path, (problem) => invalid(`${path} ${problem}`)).toString(), path)
 
 /** `name` is what the file is called in errors. */
 export function parseIssuers(text: string, name = 'the file'): readonly Issuer[] {

@@ -1,8 +1,7 @@
 // Which profiles there are: those of the operator's file, or else the agent types that are live.
-import { readFileSync } from 'node:fs'
 import { readProfiles } from '@baton/protocol/dialects/handoffs-api'
 import type { Profile } from '@baton/protocol/dialects/handoffs-api'
-import { permanent } from '@baton/runtime'
+import { permanent, readNamedFile } from '@baton/runtime'
 import { findLiveTypes } from '@baton/store'
 import type { Pool } from '@baton/store'
 
@@ -13,7 +12,7 @@ export interface Profiles {
 
 /** The profiles of a file; it is read once, at the start. Throws BATON_PROFILES_INVALID. */
 export function readProfilesFile(path: string): Profiles {
-  const read = readProfiles(readFile(path))
+  const read = readProfiles(readNamedFile(path, (problem) => invalid(`${path} ${problem}`)))
   if (!read.ok) throw invalid(`${path}, ${read.problem}`)
   const { profiles } = read
   return {
@@ -28,14 +27,6 @@ export const liveProfiles = (pool: Pool): Profiles => ({
     return new Map([...types].map((type) => [type, { id: type, agentType: type }]))
   },
 })
-
-function readFile(path: string): Buffer {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    throw invalid(`${path} cannot be read (${(error as { code?: string }).code ?? 'unknown'})`)
-  }
-}
 
 const invalid = (problem: string) =>
   permanent('BATON_PROFILES_INVALID', `BATON_PROFILES: ${problem}`, {

@@ -1,11 +1,10 @@
 // The session peers of the operator's file: who calls, and how each is called. Read once, at the start.
 import { DEFAULT_TENANT } from '@baton/ledger'
 import { hash, timingSafeEqual } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { bearerOf } from '@baton/http/server'
 import { readPeers, tenantOfPeer } from '@baton/protocol/dialects/session'
 import type { SessionPeer } from '@baton/protocol/dialects/session'
-import { permanent, readVariable } from '@baton/runtime'
+import { permanent, readNamedFile, readVariable } from '@baton/runtime'
 import type { Access, ApiKey, Identified } from '../api-keys.ts'
 import type { Authenticate } from '../authenticate.ts'
 
@@ -68,14 +67,10 @@ function readFile(path: string): readonly SessionPeer[] {
   throw invalid(`${path}, at ${read.pointer || '/'}: ${read.problem}`, read.fix)
 }
 
-function readBytes(path: string): Buffer {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    const code = (error as { code?: string }).code ?? 'unknown'
-    throw invalid(`${path} cannot be read (${code})`, 'Give the path of a readable file.')
-  }
-}
+const readBytes = (path: string): Buffer =>
+  readNamedFile(path, (problem) =>
+    invalid(`${path} ${problem}`, 'Give the path of a readable file.'),
+  )
 
 function withToken(
   peer: SessionPeer,
