@@ -108,7 +108,7 @@ describe('a classifier beside the scanner', () => {
     const ask = async (tls: Tls) => {
       const asked = createHttpClassifier({ url: server.url, name: 'guard', timeoutMs: 5_000, tls })
       closers.push(() => asked.close())
-      return asked.classify(question)
+      return asked.classify(question, 'default')
     }
     const { tls } = await running('receiver')
     expect(await ask(tls)).toEqual({ version: '1', decision: 'allow' })

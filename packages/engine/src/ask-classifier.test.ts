@@ -43,9 +43,13 @@ function open(options: Partial<HttpClassifierOptions> = {}): Classifier {
 }
 
 /** What a handoff with this text comes to, and what is recorded and counted of it. */
-async function judge(state: Parameters<typeof sampleHandoff>[0], classifier: Classifier = open()) {
+async function judge(
+  state: Parameters<typeof sampleHandoff>[0],
+  classifier: Classifier = open(),
+  tenant = 'default',
+) {
   const metrics = createMetrics()
-  const claimed = claimedFrom(sampleHandoff(state))
+  const claimed = { ...claimedFrom(sampleHandoff(state)), tenant }
   const scanned = judgeSample(claimed)
   const verdict = await askClassifier(claimed, scanned, { classifier, metrics, people: NOBODY })
   const entry = decisionEntry(claimed, verdict)
@@ -290,6 +294,75 @@ describe('the scanner decides alone, and the record says why', () => {
     const again = async () => (await judge(harmless, classifier)).outcome
     await expect.poll(again, { timeout: 10_000 }).toBe('raised_flag')
     expect(await isPaused()).toBe(false)
+  })
+})
+
+describe('what one tenant sends', () => {
+  const of = async (tenant: string, classifier: Classifier) =>
+    (await judge(harmless, classifier, tenant)).outcome
+  const times = (count: number, ask: () => Promise<string | undefined>) =>
+    Promise.all(Array.from({ length: count }, ask))
+
+  it.each<[string, () => ClassifierAnswer, string]>([
+    ['time out', () => 'silence', 'timeout'],
+    ['fail', () => ({ status: 500 }), 'unavailable'],
+  ])('keeps calls for nobody else away where it makes them %s', async (_, answer, outcome) => {
+    const classifier = open({ timeoutMs: 200 })
+    const metrics = createMetrics()
+    const told: object[] = []
+    const logger = { ...quietLogger, warn: (line: object) => told.push(line) } as never
+    watchClassifier(classifier, { metrics, logger })
+    server.answer = answer
+    expect(await times(5, () => of('poisoner', classifier))).toEqual(Array(5).fill(outcome))
+    says('flag')
+    expect(await of('poisoner', classifier)).toBe('paused')
+    expect(await of('neighbour', classifier)).toBe('raised_flag')
+    expect((await metrics.expose()).body).toContain('baton_breaker_open{target="classifier"} 1')
+    expect(told).toEqual([{ event: 'classifier.paused', name: 'guard', tenant: 'poisoner' }])
+  })
+
+  it('keeps no calls away where it has it answer nonsense, its own neither', async () => {
+    const classifier = open()
+    answers({ raw: 'nonsense' })
+    expect(await times(20, () => of('poisoner', classifier))).toEqual(Array(20).fill('invalid'))
+    says('flag')
+    expect(await of('poisoner', classifier)).toBe('raised_flag')
+    expect(await of('neighbour', classifier)).toBe('raised_flag')
+  })
+
+  it('leaves others a connection, however many of its questions hang', async () => {
+    const hanging = Promise.withResolvers<ClassifierAnswer>()
+    server.answer = () => hanging.promise
+    const classifier = open()
+    const slow = times(40, () => of('poisoner', classifier))
+    await expect.poll(() => server.asked.length).toBe(8)
+    says('flag')
+    expect(await of('neighbour', classifier)).toBe('raised_flag')
+    expect(server.asked).toHaveLength(9)
+    hanging.resolve({ version: '1', verdict: 'allow' })
+    await slow
+  })
+
+  it('keeps calls for everybody away where nobody can be reached at all', async () => {
+    const classifier = open()
+    server.close()
+    for (const tenant of ['a', 'b', 'c', 'd', 'e'])
+      expect(await of(tenant, classifier)).toBe('unavailable')
+    expect(await of('f', classifier)).toBe('paused')
+  })
+
+  it('is forgotten once as many others have asked as are remembered, and no breaker counts on', async () => {
+    const classifier = open({ timeoutMs: 200 })
+    const paused = new Set<string | undefined>()
+    classifier.onPaused((isPaused, tenant) =>
+      isPaused ? paused.add(tenant) : paused.delete(tenant),
+    )
+    answers({ status: 500 })
+    await times(5, () => of('poisoner', classifier))
+    expect([...paused]).toEqual(['poisoner'])
+    says('allow')
+    for (let other = 0; other < 256; other += 1) await of(`tenant-${other}`, classifier)
+    expect([...paused]).toEqual([])
   })
 })
 

@@ -30,7 +30,7 @@ export async function askClassifier(
 ): Promise<Verdict<ClassifiedSafety>> {
   const { scan } = verdict.checks
   if (!verdict.valid || scan === null || !canBeRaised(scan)) return verdict
-  const answer = await answerAbout(verdict.message, scan, classifier)
+  const answer = await answerAbout(verdict.message, scan, { classifier, tenant: claimed.tenant })
   const classified = withOpinion(scan, { name: classifier.name, answer })
   metrics.classifierTotal[outcomeOf(classified)].inc()
   return judgeWorse(claimed, verdict, { people, scan: classified })
@@ -43,12 +43,12 @@ const canBeRaised = (
 async function answerAbout(
   message: HandoffMessage,
   verdict: SafetyVerdict,
-  classifier: Classifier,
+  { classifier, tenant }: { readonly classifier: Classifier; readonly tenant: string },
 ): Promise<Opinion | ClassifierFailure> {
   if (staysHere(message) && !classifier.seesAll) return 'STAYS_HERE'
   const texts = listShownTexts(message, SHOWN_CHARACTERS_MAX)
   if (texts === undefined) return 'TOO_LARGE'
-  return classifier.classify({ texts, verdict }).catch(failureOf)
+  return classifier.classify({ texts, verdict }, tenant).catch(failureOf)
 }
 
 const FAILURES: Readonly<Record<string, ClassifierFailure>> = {
@@ -59,7 +59,7 @@ const FAILURES: Readonly<Record<string, ClassifierFailure>> = {
 
 const failureOf = (error: unknown): ClassifierFailure => FAILURES[codeOf(error)] ?? 'UNAVAILABLE'
 
-/** That calls are kept away from it is seen in metrics and logs from now on. */
+/** That calls are kept away from it, of one tenant or of all, is seen in metrics and logs from now on. */
 export function watchClassifier(
   classifier: Classifier | undefined,
   { metrics, logger }: { readonly metrics: Pick<Metrics, 'breakerOpen'>; readonly logger: Logger },
@@ -68,9 +68,13 @@ export function watchClassifier(
   const { name } = classifier
   const gauge = metrics.breakerOpen.with({ target: 'classifier' })
   gauge.set(0)
-  classifier.onPaused((paused) => {
-    gauge.set(paused ? 1 : 0)
-    if (paused) logger.warn({ event: 'classifier.paused', name })
-    else logger.info({ event: 'classifier.resumed', name })
+  const pausedFor = new Set<string | undefined>()
+  classifier.onPaused((paused, tenant) => {
+    if (paused) pausedFor.add(tenant)
+    else pausedFor.delete(tenant)
+    gauge.set(pausedFor.size === 0 ? 0 : 1)
+    const whose = tenant === undefined ? { name } : { name, tenant }
+    if (paused) logger.warn({ event: 'classifier.paused', ...whose })
+    else logger.info({ event: 'classifier.resumed', ...whose })
   })
 }

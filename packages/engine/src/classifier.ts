@@ -21,11 +21,12 @@ export interface Classifier {
   /** Also asked about what may not leave its place, or is confidential. */
   readonly seesAll: boolean
   /**
-   * What it says, within a stated time. Throws the transient BATON_TIMEOUT, BATON_BREAKER_OPEN, BATON_CLASSIFIER_INVALID or
+   * What it says, within a stated time. Of the tenant whose question it is it is told nothing; what one tenant's questions do to it keeps
+   * away nobody else's. Throws the transient BATON_TIMEOUT, BATON_BREAKER_OPEN, BATON_CLASSIFIER_INVALID or
    * BATON_CLASSIFIER_UNAVAILABLE, which is permanent where it refused this question alone.
    */
-  classify(question: Question): Promise<Opinion>
-  /** Tells from now on whether calls are kept away from it. */
-  onPaused(listener: (paused: boolean) => void): void
+  classify(question: Question, tenant: string): Promise<Opinion>
+  /** Tells from now on whether calls are kept away from it: those of a tenant, or where it names none, everybody's. */
+  onPaused(listener: (paused: boolean, tenant: string | undefined) => void): void
   close(): void
 }

@@ -1,9 +1,10 @@
 // A classifier that is asked over HTTP: so many calls at once, each within its time, none to wherever a redirection points, answers of
-// bounded length that are believed only where they have the form asked for, and a breaker that keeps calls away while it fails.
+// bounded length that are believed only where they have the form asked for, and breakers that keep calls away while it fails.
 import { createHttpClient, HttpRefusal } from '@baton/http/client'
-import { createBreaker, NO_TLS, permanent, transient } from '@baton/runtime'
+import { NO_TLS, permanent, transient } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
 import type { ShownText } from '@baton/safety'
+import { createClassifierBreakers } from './classifier-breakers.ts'
 import type { Classifier, Opinion, Question } from './classifier.ts'
 
 export interface HttpClassifierOptions {
@@ -19,16 +20,15 @@ export interface HttpClassifierOptions {
   readonly seesAll?: boolean
   /** Who vouches for it, beside the authorities of the machine; nothing but the token is shown to it. */
   readonly tls?: Tls | undefined
-  /** How long the breaker stays open; 30 s by default. */
+  /** How long a breaker stays open; 30 s by default. */
   readonly resetMs?: number
 }
 
 /** Calls under way at once; others wait for them within their time. */
-const CALLS_MAX = 8
-/** Calls that wait: more than a worker has handoffs under way. */
-const WAITING_MAX = 65_536
+const CALLS_MAX = 16
+/** Of these for one tenant, so that those that hang leave others some. */
+const CALLS_OF_TENANT_MAX = 8
 const ANSWER_BYTES_MAX = 65_536
-const BREAKER_MARGIN_MS = 500
 const RESET_MS = 30_000
 
 /** Throws BATON_PLAINTEXT_REFUSED. Connects nothing until it is first asked. */
@@ -46,24 +46,24 @@ export function createHttpClassifier(options: HttpClassifierOptions): Classifier
     unavailable: { code: 'BATON_CLASSIFIER_UNAVAILABLE' },
   })
 
-  async function ask(question: Question): Promise<Opinion> {
+  async function ask(question: Question, signal: AbortSignal): Promise<Opinion> {
     const body = bodyOf(question)
-    const { bytes } = await client.ask(`${pathname}${search}`, { body }).catch(asOutage)
+    const { bytes } = await client.ask(`${pathname}${search}`, { body, signal }).catch(asOutage)
     return read(bytes, question.texts)
   }
 
-  const breaker = createBreaker('the classifier', ask, {
-    timeoutMs: timeoutMs + BREAKER_MARGIN_MS,
+  const breakers = createClassifierBreakers(ask, {
+    timeoutMs,
     resetMs,
-    capacity: WAITING_MAX,
+    callsOfTenantMax: CALLS_OF_TENANT_MAX,
   })
   return {
     name,
     seesAll: options.seesAll ?? false,
-    classify: (question) => breaker.fire(question),
-    onPaused: (listener) => breaker.onChange(listener),
+    classify: (question, tenant) => breakers.fire(tenant, question),
+    onPaused: (listener) => breakers.onPaused(listener),
     close() {
-      breaker.close()
+      breakers.close()
       client.close()
     },
   }
@@ -88,10 +88,10 @@ function bodyOf({ texts, verdict }: Question): string {
   return JSON.stringify({ schema: SCHEMA, texts, scanner })
 }
 
-/** What is said of one question, which whoever sends may have written so: no reason to keep those of others away. */
+/** What is said of one question, which whoever sends may have written so: no reason to keep others away. */
 const OF_ONE_QUESTION: ReadonlySet<number> = new Set([400, 413, 422])
 
-// Any other refusal would be one of every question: an outage too, so that the breaker takes it for one.
+// Any other refusal would be one of every question: an outage too, so that the breakers of tenants take it for one.
 function asOutage(cause: unknown): never {
   if (isTimeout(cause)) throw transient('BATON_TIMEOUT', 'the classifier did not answer in time')
   if (cause instanceof HttpRefusal && OF_ONE_QUESTION.has(cause.status))

@@ -44,6 +44,8 @@ export interface HttpRequest {
   /** Sent as JSON; a text is JSON already. */
   readonly body?: object | string
   readonly headers?: Readonly<Record<string, string>>
+  /** Ends it before `timeoutMs`, where it is aborted before. */
+  readonly signal?: AbortSignal
   /** The request may reach the other side twice: it is repeated once where a kept connection had been closed. */
   readonly repeatable?: boolean
 }
@@ -102,14 +104,15 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   })
   const ownHeaders = token === undefined ? {} : { authorization: `Bearer ${token}` }
 
-  async function send(path: string, { method, body, headers }: HttpRequest) {
+  async function send(path: string, { method, body, headers, signal }: HttpRequest) {
+    const end = AbortSignal.timeout(options.timeoutMs)
     const given = body === undefined ? {} : { 'content-type': 'application/json' }
     const answer = await pool.request({
       path,
       method: method ?? (body === undefined ? 'GET' : 'POST'),
       headers: { ...ownHeaders, ...given, ...headers },
       body: body === undefined || typeof body === 'string' ? (body ?? null) : JSON.stringify(body),
-      signal: AbortSignal.timeout(options.timeoutMs),
+      signal: signal === undefined ? end : AbortSignal.any([end, signal]),
     })
     const bytes = Buffer.from(await answer.body.arrayBuffer())
     return { status: answer.statusCode, headers: answer.headers, bytes }

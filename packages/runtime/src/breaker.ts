@@ -8,6 +8,8 @@ interface BreakerOptions {
   readonly resetMs?: number
   /** Most calls under way at once. */
   readonly capacity?: number
+  /** Which failures count against what is called; by default all but permanent ones, which never do. */
+  readonly isFault?: (error: unknown) => boolean
 }
 
 export interface Breaker<Arguments extends readonly unknown[], Result> {
@@ -51,7 +53,7 @@ function translate(name: string, error: unknown): unknown {
 export function createBreaker<Arguments extends readonly unknown[], Result>(
   name: string,
   action: (...args: Arguments) => Promise<Result>,
-  { timeoutMs, resetMs = 2_000, capacity = 32 }: BreakerOptions,
+  { timeoutMs, resetMs = 2_000, capacity = 32, isFault = () => true }: BreakerOptions,
 ): Breaker<Arguments, Result> {
   const breaker = new CircuitBreaker<unknown[], Result>(
     (...args: unknown[]) => action(...(args as unknown as Arguments)),
@@ -63,7 +65,7 @@ export function createBreaker<Arguments extends readonly unknown[], Result>(
       errorThresholdPercentage: 50,
       volumeThreshold: 5,
       rollingCountTimeout: 10_000,
-      errorFilter: isAnswer,
+      errorFilter: (error) => isAnswer(error) || !isFault(error),
     },
   )
   return {

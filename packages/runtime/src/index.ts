@@ -26,6 +26,7 @@ export { serveTasks } from './thread.ts'
 export { createThreads } from './threads.ts'
 export type { TaskOutcome, Threads } from './threads.ts'
 export { shareReading } from './share-reading.ts'
+export { createTurnstile } from './turnstile.ts'
 export { closing, describeStartFailure } from './service.ts'
 export type { Life, Service } from './service.ts'
 export {

@@ -2,7 +2,7 @@
 // for so long and so often that KMS is asked seldom: never for each record, and not for each subject.
 import { createHash, randomBytes } from 'node:crypto'
 import type * as Sdk from '@aws-sdk/client-kms'
-import { createBreaker, NO_TLS, refusePlainUrl, transient } from '@baton/runtime'
+import { createBreaker, createTurnstile, NO_TLS, refusePlainUrl, transient } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
 import { createAwsAgent } from '../aws-agent.ts'
 import { createLocalWrappingKey, idOfWrappingKey, unreadable } from './wrapping-key.ts'
@@ -198,23 +198,6 @@ async function openClient(keyArn: string, options: KmsOptions): Promise<Connecte
     ...(endpoint === undefined ? {} : { endpoint }),
   })
   return { sdk, client }
-}
-
-/** Runs at most so many at once; others wait in order. */
-function createTurnstile(max: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  const waiting: (() => void)[] = []
-  let inside = 0
-  return async (work) => {
-    if (inside >= max) await new Promise<void>((resolve) => waiting.push(resolve))
-    else inside += 1
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) inside -= 1
-      else next()
-    }
-  }
 }
 
 /** KMS says so of a text that was altered, or encrypted by another key or with another context. */

@@ -37,7 +37,7 @@ export const MACHINE_METRICS = {
     help: '1 while a circuit breaker is open: this process does not ask that target.',
     labels: ['target'],
     filledBy:
-      'receiver, relay, gateway: `auditor`; receiver: `outside`, the agents that are called; receiver, gateway: `classifier`; gateway: `auditor_reads`, `receiver`, which is called for `mode=sync`',
+      'receiver, relay, gateway: `auditor`; receiver: `outside`, the agents that are called; receiver, gateway: `classifier`, of one tenant or of all; gateway: `auditor_reads`, `receiver`, which is called for `mode=sync`',
   },
   serverUnsafe: {
     name: 'baton_server_unsafe',
