@@ -30,7 +30,7 @@ const signer = (name: string): NoteSigner => {
 const ANN = signer('ann')
 const EVE = signer('eve')
 const OWN = createScanner().rulesetVersion
-const MILDEST: Model = { ...EMBEDDED_MODEL, rejectAt: 900_000_001 }
+const MILDEST: Model = { ...MILDER, rejectAt: MILDER.rejectAt - 1 }
 const rulesetOf = (model: Model): string => scannerOf(model).rulesetVersion
 const PERSONA = textForModelAlone()
 const decisionOf = (scanner: ReturnType<typeof createActiveScanner>) =>
@@ -148,8 +148,11 @@ describe('a process', () => {
     ['too large', 'INVALID', () => artefact(9, MILDEST) + ' '.repeat(524_288)],
     ['of the version that is active', 'OLD', () => artefact(5, MILDEST)],
     ['of a lower version', 'OLD', () => artefact(4, MILDEST)],
+    ['of a version far above the active one', 'AHEAD', () => artefact(1_006, MILDEST)],
+    ['of the highest version of all', 'AHEAD', () => artefact(2_147_483_647, MILDEST)],
+    ['never sure enough to reject', 'INVALID', () => artefact(9, { ...MILDEST, rejectAt: 9e8 })],
     ['without knowledge of attacks', 'UNFIT', () => artefact(9, { ...MILDEST, ...NEVER })],
-    ['stopping ordinary texts', 'UNFIT', () => artefact(9, { ...MILDEST, flagAt: 1 })],
+    ['stopping ordinary texts', 'UNFIT', () => artefact(9, { ...MILDEST, flagAt: 1, rejectAt: 2 })],
   ])('goes on as it was beside one that is %s', async (what, code, content) => {
     await put(artefact(5, MILDER))
     const one = await follow(store.databaseUrl, `beside-${what.replaceAll(' ', '-')}`)
@@ -179,6 +182,29 @@ describe('a process', () => {
     const keyed = Buffer.concat([Buffer.from(keyId, 'hex'), ANN.sign(text).bytes])
     return `${text}\n\u2014 ${name} ${keyed.toString('base64')}\n`
   }
+
+  it('says which versions may follow, and takes the highest of them', async () => {
+    await put(artefact(5, MILDER))
+    const one = await follow(store.databaseUrl, 'bounded')
+    await put(artefact(1_006, MILDEST))
+    await one.until('the artefact to be refused', () => one.refused().length > 0)
+    const told = one.lines.find((line) => line.includes('artefact_refused')) ?? '{}'
+    expect(JSON.parse(told)).toMatchObject({
+      problem: 'the artefact has version 1006, and after version 5 only 6 to 1005 are taken',
+      fix: 'Pack it again with `--as-version 6`.',
+    })
+    await put(artefact(1_005, MILDEST))
+    await one.judgesBy(rulesetOf(MILDEST))
+  })
+
+  it('of another kind begins with the version that the first kind has come to', async () => {
+    await put(artefact(900, MILDER))
+    await follow(store.databaseUrl, 'first-kind')
+    await put(artefact(1_800, MILDER))
+    const other = await follow(store.databaseUrl, 'other-kind')
+    await other.judgesBy(rulesetOf(MILDER))
+    expect(other.refused()).toEqual([])
+  })
 
   it('goes on as it was where the file is gone', async () => {
     await put(artefact(1, MILDER))

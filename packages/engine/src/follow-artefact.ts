@@ -5,8 +5,8 @@ import { facts, formatVerifierKey } from '@baton/ledger'
 import type { OperationDetail, VerifierKey } from '@baton/ledger'
 import { codeOf, every, permanent } from '@baton/runtime'
 import type { BatonError, Logger, Service, Settings } from '@baton/runtime'
-import { scannerFault } from '@baton/safety'
-import { createPool } from '@baton/store'
+import { ARTEFACT_STEP_MAX, scannerFault } from '@baton/safety'
+import { createPool, findArtefactBefore } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { scannerOf } from './active-scanner.ts'
 import type { ActiveScanner } from './active-scanner.ts'
@@ -64,6 +64,8 @@ export function followingArtefact(parts: FollowParts): Service {
   async function activate(bytes: Uint8Array, keys: readonly VerifierKey[]): Promise<void> {
     const artefact = openArtefact(bytes, keys)
     if (active !== undefined && artefact.version <= active.version) throw notRising()
+    const before = await findArtefactBefore(pool, process)
+    if (artefact.version > before + ARTEFACT_STEP_MAX) throw tooFarAhead(artefact.version, before)
     const candidate = scannerOf(artefact.model)
     const fault = await scannerFault(candidate, scanner)
     if (fault !== undefined) throw unfit(fault)
@@ -128,6 +130,13 @@ const notRising = (): BatonError =>
     {
       fix: 'Pack it again with a higher version; to step back, pack the earlier artefact so.',
     },
+  )
+
+const tooFarAhead = (version: number, before: number): BatonError =>
+  permanent(
+    'BATON_SAFETY_ARTEFACT_AHEAD',
+    `the artefact has version ${version}, and after version ${before} only ${before + 1} to ${before + ARTEFACT_STEP_MAX} are taken`,
+    { fix: `Pack it again with \`--as-version ${before + 1}\`.` },
   )
 
 const unfit = (fault: string): BatonError =>

@@ -20,6 +20,10 @@ describe('an artefact', () => {
     expect(TEXT.length).toBeLessThan(ARTEFACT_BYTES_MAX)
   })
 
+  it('may reject from twice the score on at which it flags', () => {
+    expect(readArtefact(withRejectAt(2 * EMBEDDED_MODEL.flagAt))).toMatchObject({ version: 7 })
+  })
+
   it('gives its weights to other threads without copying them', () => {
     const read = readArtefact(TEXT)
     expect(typeof read !== 'string' && read.model.weights.buffer).toBeInstanceOf(SharedArrayBuffer)
@@ -34,6 +38,8 @@ describe('an artefact', () => {
     ['a version spelled otherwise', TEXT.replace('version 7', 'version 07')],
     ['a threshold of nothing', TEXT.replace(/flag-at \d+/, 'flag-at 0')],
     ['thresholds in the wrong order', TEXT.replace(/reject-at \d+/, 'reject-at 1')],
+    ['a threshold that nothing reaches', TEXT.replace(/reject-at \d+/, 'reject-at 900000000')],
+    ['one just beyond the highest', withRejectAt(2 * EMBEDDED_MODEL.flagAt + 1)],
     ['weights cut off', TEXT.replace(/....\n$/, '\n')],
     ['too few weights', formatArtefact({ version: 1, model: modelOf(512) })],
     ['too many weights', formatArtefact({ version: 1, model: modelOf(524_288) })],
@@ -89,6 +95,10 @@ describe('a candidate', () => {
     )
   })
 })
+
+function withRejectAt(rejectAt: number): string {
+  return formatArtefact({ version: 7, model: { ...EMBEDDED_MODEL, rejectAt } })
+}
 
 function modelOf(weights: number): Model {
   return { weights: new Int8Array(weights), flagAt: 1, rejectAt: 1 }

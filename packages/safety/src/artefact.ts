@@ -13,6 +13,14 @@ export interface Artefact {
 
 const FORM = 'baton-safety-artefact/1'
 const VERSION_MAX = 2_147_483_647
+/** How far above the one before it a version may be: one at the end of all versions would leave none that may follow it. */
+export const ARTEFACT_STEP_MAX = 1_000
+/**
+ * Thresholds are 1 <= flag-at <= reject-at <= 2 x flag-at: a ratio, since scores grow with the weights. How high flag-at may be, the golden
+ * attacks bound, which must be flagged; without a bound to reject-at a model that never rejects alone would pass all the same. Four of those
+ * six score beyond 2 x flag-at of the model of the package, which rejects from 1.2 x flag-at on.
+ */
+const REJECT_PER_FLAG_MAX = 2
 const WEIGHTS_MIN = 1_024
 const WEIGHTS_MAX = 262_144
 const LINES =
@@ -49,7 +57,8 @@ const OTHER_SPELLING = 'its numbers or its base64 are not spelled as they are wr
 function faultOf({ version, model }: Artefact): string | undefined {
   const { flagAt, rejectAt, weights } = model
   if (version < 1 || version > VERSION_MAX) return `its version is not 1 to ${VERSION_MAX}`
-  if (flagAt < 1 || rejectAt < flagAt) return 'its thresholds are not 1 <= flag-at <= reject-at'
+  if (flagAt < 1 || rejectAt < flagAt || rejectAt > REJECT_PER_FLAG_MAX * flagAt)
+    return `its thresholds are not 1 <= flag-at <= reject-at <= ${REJECT_PER_FLAG_MAX} x flag-at`
   const { length } = weights
   const isPower = (length & (length - 1)) === 0
   if (!isPower || length < WEIGHTS_MIN || length > WEIGHTS_MAX)

@@ -1,5 +1,11 @@
 // The safety scanner: judges the text of a handoff message and renders it for an agent as data.
-export { ARTEFACT_BYTES_MAX, formatArtefact, readArtefact, sharedWeights } from './artefact.ts'
+export {
+  ARTEFACT_BYTES_MAX,
+  ARTEFACT_STEP_MAX,
+  formatArtefact,
+  readArtefact,
+  sharedWeights,
+} from './artefact.ts'
 export { scannerFault } from './check-scanner.ts'
 export { explainRule, RULE_IDS } from './explain.ts'
 export { createScanner, prepareScanner } from './scanner.ts'

@@ -10,7 +10,11 @@ export {
 export type { ToldOperation } from './recorded-operations.ts'
 export { addShadowDifferences, listShadowDifferences } from './shadow-differences.ts'
 export type { ListedDifference, ShadowDifference } from './shadow-differences.ts'
-export { findRecordedRuleset, recordChangedRuleset } from './recorded-rulesets.ts'
+export {
+  findArtefactBefore,
+  findRecordedRuleset,
+  recordChangedRuleset,
+} from './recorded-rulesets.ts'
 export type { ToldRuleset } from './recorded-rulesets.ts'
 export { CONNECTION_SHARES, SPLIT_ROLES, TABLE_RIGHTS, WRITABLE_ROWS } from './roles.ts'
 export type { SplitRole } from './roles.ts'

@@ -33,6 +33,17 @@ export interface RecordedRuleset {
   readonly artefactVersion: number
 }
 
+/**
+ * The highest artefact that processes of this kind ever activated; where they never did, that of all kinds; 0 where nobody has.
+ */
+export async function findArtefactBefore(db: Database, process: string): Promise<number> {
+  const highest = RECORDED.orderBy((one) => one('process', '=', process), 'desc')
+    .where('artefact_version', '>', 0)
+    .orderBy('artefact_version', 'desc')
+    .limit(1)
+  return (await run(db, 'find_artefact_before', highest))[0]?.artefactVersion ?? 0
+}
+
 /** By which scanner the processes of a kind judged last; undefined before the first record. */
 export async function findRecordedRuleset(
   db: Database,

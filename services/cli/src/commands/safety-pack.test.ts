@@ -48,13 +48,13 @@ const opened = async () => openArtefact(await readFile(OUT()), readArtefactKeys(
 
 describe('safety pack', () => {
   it('signs a trained model, for whoever has the public key', async () => {
-    const model = { ...EMBEDDED_MODEL, rejectAt: 99_999_999 }
+    const model = { ...EMBEDDED_MODEL, rejectAt: 2 * EMBEDDED_MODEL.flagAt }
     const trained = await fileOf(formatArtefact({ version: 1, model }))
     const said = await pack(trained, 3, KEY.privateKey)
     expect(said).toMatchObject({ version: 3, signedBy: 'ops/ann' })
     const artefact = await opened()
     expect(artefact).toMatchObject({ version: 3, signedBy: 'ops/ann' })
-    expect(artefact.model.rejectAt).toBe(99_999_999)
+    expect(artefact.model.rejectAt).toBe(model.rejectAt)
     const other = readArtefactKeys(makeKey().entry)
     expect(() => openArtefact(Buffer.from(formatArtefact(artefact)), other)).toThrow(
       expect.objectContaining({ code: 'BATON_SAFETY_ARTEFACT_UNSIGNED' }),
