@@ -58,7 +58,7 @@ function exemptionsFor(to: string, untilMs: number, signers: readonly string[]) 
 async function start(to: string, untilMs: number, signers: readonly string[]) {
   const recording = recordingAgent(to)
   const { exemptions } = exemptionsFor(to, untilMs, signers)
-  await pipeline.start([recording.agent], { exemptions })
+  await pipeline.start([recording.agent], { exemptions: () => exemptions })
   return { ...recording, exemptions }
 }
 

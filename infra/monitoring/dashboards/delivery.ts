@@ -124,6 +124,17 @@ export const DELIVERY: Board = {
           ],
         }),
         line({
+          title: 'Exemptions from rules of the scanner',
+          says: 'How many the set holds by which processes judge. A file that was refused changed nothing, and its log says why.',
+          queries: [
+            { expression: `max by (job) (${chosen('baton_exemptions')})`, legend: 'set, {{job}}' },
+            {
+              expression: rises('baton_exemption_files_total', 'outcome'),
+              legend: '{{outcome}}',
+            },
+          ],
+        }),
+        line({
           title: 'Candidate of the scanner, in its shadow',
           says: 'What the scanner decided, and what the candidate would have; none is what it had no room or time for.',
           queries: [

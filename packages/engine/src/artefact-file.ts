@@ -1,11 +1,11 @@
-// Where artefacts of the scanner stand, and how a file is read that may hold anything of any size.
-import { createReadStream } from 'node:fs'
+// Where artefacts of the scanner stand, and whose are taken.
 import type { VerifierKey } from '@baton/ledger'
-import { permanent } from '@baton/runtime'
-import type { Settings } from '@baton/runtime'
+import { createFileLook, permanent } from '@baton/runtime'
+import type { BatonError, Settings } from '@baton/runtime'
 import { ARTEFACT_BYTES_MAX } from '@baton/safety'
 import type { SAFETY_SETTINGS } from './settings.ts'
-import { readArtefactKeys, tooLarge } from './signed-artefact.ts'
+import { invalidArtefact, openArtefact, readArtefactKeys } from './signed-artefact.ts'
+import type { OpenedArtefact } from './signed-artefact.ts'
 
 /** Where an artefact stands, and whose signatures count. */
 export interface ArtefactSource {
@@ -26,20 +26,22 @@ export function readArtefactSource(
   })
 }
 
-/** Throws the permanent BATON_SAFETY_ARTEFACT_INVALID. */
-export async function readArtefactFile(path: string): Promise<Uint8Array> {
-  const parts: Buffer[] = []
-  try {
-    // One byte more than it may have tells of a file that is too large, however large.
-    for await (const part of createReadStream(path, { end: ARTEFACT_BYTES_MAX }))
-      parts.push(part as Buffer)
-  } catch (cause) {
-    throw permanent('BATON_SAFETY_ARTEFACT_INVALID', `${path} cannot be read`, {
-      cause,
-      fix: 'Put the artefact there, readable for this process, or take the setting that names it away.',
-    })
-  }
-  const bytes = Buffer.concat(parts)
-  if (bytes.length > ARTEFACT_BYTES_MAX) throw tooLarge()
-  return bytes
+interface ArtefactUse {
+  readonly isTaken: (sha256: string) => boolean
+  readonly take: (artefact: OpenedArtefact) => Promise<void> | void
+  readonly refused: (error: BatonError) => void
 }
+
+/** Answers what looks once at an artefact's file, as `createFileLook` does; what no trusted key has signed is refused. */
+export const createArtefactLook = (
+  { path, keys }: ArtefactSource,
+  { isTaken, take, refused }: ArtefactUse,
+): (() => Promise<void>) =>
+  createFileLook({
+    path,
+    bytesMax: ARTEFACT_BYTES_MAX,
+    invalid: (problem) => invalidArtefact(`${path} ${problem}`),
+    isTaken,
+    take: (bytes) => take(openArtefact(bytes, keys)),
+    refused,
+  })

@@ -1,8 +1,7 @@
 // A process follows the file of its scanner's artefact: what is signed, newer and passes its tests judges from the next message on;
 // whatever else stands there changes nothing, and is told of.
-import { hash } from 'node:crypto'
 import { facts, formatVerifierKey } from '@baton/ledger'
-import type { OperationDetail, VerifierKey } from '@baton/ledger'
+import type { OperationDetail } from '@baton/ledger'
 import { codeOf, every, permanent } from '@baton/runtime'
 import type { BatonError, Logger, Service, Settings } from '@baton/runtime'
 import { ARTEFACT_STEP_MAX, scannerFault } from '@baton/safety'
@@ -10,12 +9,11 @@ import { createPool, findArtefactBefore } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { scannerOf } from './active-scanner.ts'
 import type { ActiveScanner } from './active-scanner.ts'
-import { readArtefactFile, readArtefactSource } from './artefact-file.ts'
-import type { ArtefactSource } from './artefact-file.ts'
+import { createArtefactLook, readArtefactSource } from './artefact-file.ts'
 import { recordRuleset } from './record-ruleset.ts'
 import type { JudgesBy } from './record-ruleset.ts'
 import type { SAFETY_SETTINGS } from './settings.ts'
-import { openArtefact, readArtefactKeys } from './signed-artefact.ts'
+import { readArtefactKeys } from './signed-artefact.ts'
 import type { OpenedArtefact } from './signed-artefact.ts'
 
 /** Whose artefacts are taken, as the record of a process's settings says it. */
@@ -50,8 +48,6 @@ export function followingArtefact(parts: FollowParts): Service {
   const pool = createPool({ url: parts.databaseUrl, applicationName, connectionsMax: 1 })
   let active: OpenedArtefact | undefined
   let toldOf: string | undefined
-  /** What was found wrong last, so that it is told of once. */
-  let refused: string | undefined
   metrics.safetyArtefactVersion.set(0)
 
   async function tell(artefact: JudgesBy['artefact'], rulesetVersion: string): Promise<void> {
@@ -61,8 +57,7 @@ export function followingArtefact(parts: FollowParts): Service {
     if (told === 'told') logger.info({ event: 'safety.ruleset_recorded', process, rulesetVersion })
   }
 
-  async function activate(bytes: Uint8Array, keys: readonly VerifierKey[]): Promise<void> {
-    const artefact = openArtefact(bytes, keys)
+  async function take(artefact: OpenedArtefact): Promise<void> {
     if (active !== undefined && artefact.version <= active.version) throw notRising()
     const before = await findArtefactBefore(pool, process)
     if (artefact.version > before + ARTEFACT_STEP_MAX) throw tooFarAhead(artefact.version, before)
@@ -79,31 +74,18 @@ export function followingArtefact(parts: FollowParts): Service {
     logger.info({ event: 'safety.artefact_activated', version, signedBy, rulesetVersion })
   }
 
-  function refuse({ code, message, fix }: BatonError, found: string): void {
-    refused = found
+  function refused({ code, message, fix }: BatonError): void {
     metrics.safetyArtefactsTotal.with({ outcome: 'refused' }).inc()
     logger.error({ event: 'safety.artefact_refused', code, problem: message, fix })
   }
 
-  async function look({ path, keys }: ArtefactSource): Promise<void> {
-    let found = 'unreadable'
-    try {
-      const bytes = await readArtefactFile(path)
-      found = hash('sha256', bytes)
-      if (found === active?.sha256) refused = undefined
-      else if (found !== refused) await activate(bytes, keys)
-    } catch (error) {
-      const { kind } = error as BatonError
-      // What may pass, as a database that is away, is tried again.
-      if (kind !== 'permanent') throw error
-      if (found !== refused) refuse(error as BatonError, found)
-    }
-  }
+  const isTaken = (sha256: string) => sha256 === active?.sha256
+  const look = source && createArtefactLook(source, { isTaken, take, refused })
 
   async function run(): Promise<number | void> {
-    if (source !== undefined) await look(source)
+    await look?.()
     if (toldOf !== scanner.rulesetVersion) await tell(undefined, scanner.rulesetVersion)
-    return source === undefined ? Infinity : undefined
+    return look === undefined ? Infinity : undefined
   }
 
   function failed(error: unknown, failures: number): void {
@@ -116,7 +98,7 @@ export function followingArtefact(parts: FollowParts): Service {
   return {
     name: looks.name,
     async start() {
-      if (source !== undefined) await look(source).catch(() => undefined)
+      await look?.().catch(() => undefined)
       await looks.start()
     },
     stop: () => (stopped ??= looks.stop().then(() => pool.end())),

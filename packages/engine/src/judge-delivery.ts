@@ -26,8 +26,8 @@ export interface JudgeParts extends Omit<JudgingBy, 'held'> {
   readonly scanner: ActiveScanner
   /** Who judges texts beside the scanner; nobody by default. */
   readonly classifier?: Classifier | undefined
-  /** What people took out of the scanner's decisions; nothing by default. */
-  readonly exemptions?: readonly Exemption[] | undefined
+  /** What people took out of the scanner's decisions, asked for with each handoff; nothing by default. */
+  readonly exemptions?: (() => readonly Exemption[]) | undefined
   /** Agent types that take nothing which is flagged; `*` for every one; none by default. */
   readonly rejectFlagged?: readonly string[] | undefined
   /** Who compares what another scanner would say; nobody by default. */
@@ -66,8 +66,10 @@ type Judge = (
   agent: AgentRegistration,
 ) => Promise<Verdict<ClassifiedSafety> | undefined>
 
+const none = () => []
+
 export function createJudge(parts: JudgeParts): Judge {
-  const { pool, leaseMs, largeWork, classifier, exemptions = [], shadow, metrics, people } = parts
+  const { pool, leaseMs, largeWork, classifier, exemptions = none, shadow, metrics, people } = parts
   const rejecting = new Set(parts.rejectFlagged)
 
   /** By the database's clock, which nobody is asked for where no exemption is for such a handoff. */
@@ -90,7 +92,7 @@ export function createJudge(parts: JudgeParts): Judge {
   }
 
   return async (claimed, agent) => {
-    const asked = exemptionsOfPair(exemptions, claimed, agent.type)
+    const asked = exemptionsOfPair(exemptions(), claimed, agent.type)
     const isLarge = claimed.body.byteLength > LARGE_BYTES
     const isPlain = !isLarge && asked.length === 0
     const here = isPlain ? judgeHere(claimed, agent, parts) : undefined

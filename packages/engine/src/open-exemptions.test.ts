@@ -73,11 +73,29 @@ describe('a file of exemptions', () => {
       tenant: null,
       signed: [{ person: 'ann' }, { person: 'bob' }],
     })
-    const [fact] = exemptionFacts(exemption === undefined ? [] : [exemption])
-    expect(fact?.code).toBe('EXEMPTION')
-    expect(fact?.value).toContain(`${exemption?.id}:intake>reader:persona:/currentState/log:-:`)
-    expect(fact?.value).not.toContain('game')
+    const sha256 = 'ab'.repeat(32)
+    const [set, fact] = exemptionFacts(exemption === undefined ? [] : [exemption], sha256)
+    expect(set).toEqual({ code: 'EXEMPTIONS', value: '1', sha256 })
+    const by = ['ann', 'bob'].map((name) => `${name}(${signerOf(name).keyId})`).join('+')
+    const signed = `${exemption?.id}:2026-12-01T00:00:00.000Z:${by}`
+    const value = `${signed}:intake>reader:persona:/currentState/log:-`
+    expect(fact).toEqual({ code: 'EXEMPTION', value, sha256: null })
     expect(openExemptions(undefined, people)).toEqual([])
+  })
+
+  it('is told of by name, end and signatures where its terms are too long for a record', () => {
+    const pointer = `/currentState/${'a'.repeat(250)}`
+    const exemptions = open(entryOf({ pointer }))
+    const [, fact] = exemptionFacts(exemptions, 'ab'.repeat(32))
+    const signed = `ann(${signerOf('ann').keyId})`
+    expect(fact?.value).toBe(`${exemptions[0]?.id}:2026-12-01T00:00:00.000Z:${signed}`)
+  })
+
+  it('fits into one record, however many there are', () => {
+    const entries = Array.from({ length: 32 }, (_, index) =>
+      entryOf({ pointer: `/currentState/${index}` }),
+    )
+    expect(exemptionFacts(open(...entries), 'ab'.repeat(32))).toHaveLength(33)
   })
 
   it.each<[string, unknown, string]>([

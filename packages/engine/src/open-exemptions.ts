@@ -1,6 +1,6 @@
-// The exemptions that an installation's settings name: a file, signed by people whom this process knows. What is wrong with it keeps the
-// process from starting.
-import { exemptionFault, exemptionId, facts, readExemptionSignature } from '@baton/ledger'
+// The exemptions that an installation's settings name: a file, signed by people whom this process knows. It is right in all of it, or none
+// of it counts.
+import { exemptionFault, exemptionId, fact, readExemptionSignature } from '@baton/ledger'
 import type { ExemptionSignature, ExemptionTerms, OperationDetail, People } from '@baton/ledger'
 import { createDocumentCheck, firstProblem } from '@baton/protocol/document-check'
 import { permanent, readNamedFile } from '@baton/runtime'
@@ -11,6 +11,7 @@ import type { Exemption } from './decide/exemptions.ts'
 const DAYS_MAX = 30
 const DAY_MS = 86_400_000
 const EXEMPTIONS_MAX = 32
+export const EXEMPTIONS_BYTES_MAX = 1_048_576
 
 /** A finding of the model is about one window of a message and says nothing of the others; what was not read is not exempted at all. */
 const NEVER: ReadonlySet<string> = new Set(['model', 'SCAN_INCOMPLETE'])
@@ -79,35 +80,50 @@ export const termsOf = (entry: ExemptionEntry): ExemptionTerms => ({
 })
 
 /** The entries as they stand there, whoever signed them. Throws BATON_EXEMPTIONS_INVALID. */
-export function readExemptionEntries(path: string): readonly ExemptionEntry[] {
-  const read = check(readNamedFile(path, (problem) => invalid(path, problem)))
-  if (!read.ok) throw invalid(path, firstProblem(read.details))
+export const readExemptionEntries = (path: string): readonly ExemptionEntry[] =>
+  entriesIn(readBytes(path), path)
+
+const readBytes = (path: string): Uint8Array =>
+  readNamedFile(path, (problem) => invalidExemptions(path, problem))
+
+function entriesIn(bytes: Uint8Array, path: string): readonly ExemptionEntry[] {
+  const read = check(bytes)
+  if (!read.ok) throw invalidExemptions(path, firstProblem(read.details))
   const { exemptions } = read.document
   const never = exemptions.findIndex(({ rule }) => NEVER.has(rule))
-  if (never >= 0) throw invalid(path, `/exemptions/${never}/rule: nobody is exempted from it`)
+  if (never >= 0)
+    throw invalidExemptions(path, `/exemptions/${never}/rule: nobody is exempted from it`)
   const ids = exemptions.map((entry) => exemptionId(termsOf(entry)))
   const again = ids.findIndex((id, index) => ids.indexOf(id) < index)
-  if (again >= 0) throw invalid(path, `/exemptions/${again}: it stands there twice`)
+  if (again >= 0) throw invalidExemptions(path, `/exemptions/${again}: it stands there twice`)
   return exemptions
 }
 
 /** None where no file is named. Throws BATON_EXEMPTIONS_INVALID, also where a signature does not count. */
-export function openExemptions(path: string | undefined, people: People): readonly Exemption[] {
-  if (path === undefined) return []
-  return readExemptionEntries(path).map((entry, index) => {
+export const openExemptions = (path: string | undefined, people: People): readonly Exemption[] =>
+  path === undefined ? [] : exemptionsIn(readBytes(path), path, people)
+
+/** Those of the file's bytes. Throws BATON_EXEMPTIONS_INVALID, also where a signature does not count. */
+export function exemptionsIn(
+  bytes: Uint8Array,
+  path: string,
+  people: People,
+): readonly Exemption[] {
+  return entriesIn(bytes, path).map((entry, index) => {
     const place = `/exemptions/${index}`
     const terms = termsOf(entry)
     const signed = entry.signatures.map((text, nth) => {
       const signature = readExemptionSignature(text)
       const fault = signature === undefined ? 'signature' : exemptionFault(terms, signature, people)
       if (signature === undefined || fault !== undefined)
-        throw invalid(path, `${place}/signatures/${nth}: it does not count (${fault})`)
+        throw invalidExemptions(path, `${place}/signatures/${nth}: it does not count (${fault})`)
       return signatureOf(signature, people)
     })
     const firstMs = Math.min(...signed.map(({ signedAt }) => Date.parse(signedAt)))
-    if (signed.length === 0) throw invalid(path, `${place}/signatures: nobody has signed it`)
+    if (signed.length === 0)
+      throw invalidExemptions(path, `${place}/signatures: nobody has signed it`)
     if (Date.parse(terms.until) - firstMs > DAYS_MAX * DAY_MS)
-      throw invalid(path, `${place}/until: it holds for more than ${DAYS_MAX} days`)
+      throw invalidExemptions(path, `${place}/until: it holds for more than ${DAYS_MAX} days`)
     return { ...terms, id: exemptionId(terms), signed }
   })
 }
@@ -118,22 +134,28 @@ const signatureOf = ({ keyId, signedAt }: ExemptionSignature, people: People) =>
   signedAt,
 })
 
-/** So many stand in a record one by one, beside what else a process begins with; more by their number and a digest. */
-const SINGLY_MAX = 4
+/**
+ * What the record of a set says of it: the digest of the file, by which it is known again, and of each its name, end and who signed, and its
+ * terms where there is room. Its name is a digest of all of its terms.
+ */
+export const exemptionFacts = (
+  exemptions: readonly Exemption[],
+  sha256: string,
+): readonly OperationDetail[] => [
+  { code: 'EXEMPTIONS', value: String(exemptions.length), sha256 },
+  ...exemptions.map(exemptionFact),
+]
 
-/** What the record of a process's settings says of them: all of their terms but the reason, and who signed. */
-export const exemptionFacts = (exemptions: readonly Exemption[]): readonly OperationDetail[] =>
-  facts(
-    'EXEMPTION',
-    exemptions.map(({ id, from, to, rule, pointer, below, tenant, until, signed }) => {
-      const by = signed.map(({ person, keyId }) => `${person}(${keyId})`).join('+')
-      const place = below ? `${pointer}/**` : pointer
-      return `${id}:${from}>${to}:${rule}:${place}:${tenant ?? '-'}:${until}:${by}`
-    }),
-    SINGLY_MAX,
-  )
+function exemptionFact(exemption: Exemption): OperationDetail {
+  const { id, from, to, rule, pointer, below, tenant, until, signed } = exemption
+  const by = signed.map(({ person, keyId }) => `${person}(${keyId})`).join('+')
+  const terms = `${from}>${to}:${rule}:${below ? `${pointer}/**` : pointer}:${tenant ?? '-'}`
+  const short = `${id}:${until}:${by}`
+  const whole = fact('EXEMPTION', `${short}:${terms}`)
+  return whole.value === null ? fact('EXEMPTION', short) : whole
+}
 
-const invalid = (path: string, problem: string): BatonError =>
+export const invalidExemptions = (path: string, problem: string): BatonError =>
   permanent('BATON_EXEMPTIONS_INVALID', `BATON_EXEMPTIONS, ${path}: ${problem}`, {
     fix: 'Correct the file, or take that exemption out; infra/safety.md shows one, and `baton safety sign` signs it.',
   })

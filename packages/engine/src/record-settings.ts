@@ -12,17 +12,22 @@ import { operationEvent, recordOperation } from './record-operation.ts'
 export interface StartedWith {
   /** The kind of process, for example `gateway`. */
   readonly process: string
+  /** A part of them that changes while it runs, and is told of by itself; all of them by default. */
+  readonly subject?: string
   readonly details: readonly OperationDetail[]
 }
 
 /** Records them where they are others than before, and which key signs instead of which; answers whether they were. */
-export const recordSettings = (pool: Pool, { process, details }: StartedWith): Promise<boolean> =>
+export const recordSettings = (
+  pool: Pool,
+  { process, subject = process, details }: StartedWith,
+): Promise<boolean> =>
   inTransaction(pool, async (db) => {
     const byProcess = { actor: process, by: process, right: 'settings' }
-    const about = { taskId: taskOfSettings(process) }
-    const change = { event: 'SETTINGS_CHANGED', subject: process, details, about } as const
+    const about = { taskId: taskOfSettings(subject) }
+    const change = { event: 'SETTINGS_CHANGED', subject, details, about } as const
     const record = operationEvent({ ...byProcess, ...change })
-    const { changed, signedBefore, signsNow } = await recordChangedSettings(db, process, record)
+    const { changed, signedBefore, signsNow } = await recordChangedSettings(db, subject, record)
     if (changed && signedBefore !== null && signsNow !== null && signedBefore !== signsNow)
       await recordOperation(db, { ...byProcess, ...rotationOf(signedBefore, signsNow) })
     return changed

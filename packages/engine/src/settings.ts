@@ -254,7 +254,7 @@ export const JUDGING_SETTINGS = {
     help: 'Agent types, comma-separated, or * for all, that take nothing which scanner or classifier flag: it waits for people, like what is rejected. The same for receivers and gateways.',
   }),
   BATON_EXEMPTIONS: optionalText({
-    help: 'JSON file of exemptions from rules of the scanner, signed by reviewers of BATON_PEOPLE, the same for receivers and gateways; read at the start. infra/safety.md shows one.',
+    help: 'JSON file of exemptions from rules of the scanner, signed by reviewers of BATON_PEOPLE, the same for receivers and gateways; looked at every few seconds. infra/safety.md shows one.',
   }),
 }
 

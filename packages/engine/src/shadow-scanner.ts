@@ -1,22 +1,20 @@
 // A candidate of the scanner judges beside the one that is active: in a thread of its own, afterwards, and without a say. Where it decides
 // otherwise is counted and kept, never a text of a message.
-import { hash } from 'node:crypto'
 import type { AgentRegistration, Verdict } from '@baton/protocol'
 import { codeOf, createThreads, every } from '@baton/runtime'
-import type { BatonError, Logger, Service, Settings } from '@baton/runtime'
+import type { Logger, Service, Settings } from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'
 import { addShadowDifferences, createPool } from '@baton/store'
 import type { ClaimedHandoff, ShadowDifference } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { scannerOf } from './active-scanner.ts'
-import { readArtefactFile, readArtefactSource } from './artefact-file.ts'
+import { createArtefactLook, readArtefactSource } from './artefact-file.ts'
 import type { ArtefactSource } from './artefact-file.ts'
 import type { JudgingBy } from './judge-claimed.ts'
 import { LARGE_WORK } from './large-work-bounds.ts'
 import { judgeTask } from './large-work.ts'
 import type { LargeResult, LargeTask } from './large-work-thread.ts'
 import type { SAFETY_SETTINGS } from './settings.ts'
-import { openArtefact } from './signed-artefact.ts'
 
 /** Has what was judged be judged by the candidate too. */
 export interface Shadow {
@@ -67,7 +65,7 @@ export function createShadow({
     endMs: LARGE_WORK.endMs,
     ...WAITING,
   })
-  const candidate = createCandidate(logger)
+  const candidate = createCandidate(source, logger)
   let unwritten: ShadowDifference[] = []
 
   async function write(): Promise<void> {
@@ -100,8 +98,8 @@ export function createShadow({
     everyMs,
     holdsProcess: false,
     run: async () => {
-      if (source === undefined) return Infinity
-      await candidate.look(source)
+      if (candidate.look === undefined) return Infinity
+      await candidate.look()
       return write()
     },
     failed: (error, failures) => {
@@ -120,7 +118,7 @@ export function createShadow({
       })
     },
     async start() {
-      if (source !== undefined) await candidate.look(source)
+      await candidate.look?.()
       await writes.start()
     },
     stop: () =>
@@ -133,31 +131,23 @@ export function createShadow({
 }
 
 /** The candidate that the file holds; undefined while it holds none that a trusted key has signed. */
-function createCandidate(logger: Logger) {
+function createCandidate(source: ArtefactSource | undefined, logger: Logger) {
   let current: Candidate | undefined
-  let refused: string | undefined
-  return {
-    current: () => current,
-    async look({ path, keys }: ArtefactSource): Promise<void> {
-      let found = 'unreadable'
-      try {
-        const bytes = await readArtefactFile(path)
-        found = hash('sha256', bytes)
-        if (found === current?.sha256) return
-        const { version, model, sha256 } = openArtefact(bytes, keys)
+  const look =
+    source &&
+    createArtefactLook(source, {
+      isTaken: (sha256) => sha256 === current?.sha256,
+      take({ version, model, sha256 }) {
         current = { version, sha256, scanner: scannerOf(model) }
-        refused = undefined
         const { rulesetVersion } = current.scanner
         logger.info({ event: 'safety.shadow_begun', version, rulesetVersion })
-      } catch (error) {
+      },
+      refused({ code, message, fix }) {
         current = undefined
-        const { code, message, fix } = error as BatonError
-        if (found !== refused)
-          logger.warn({ event: 'safety.shadow_none', code, problem: message, fix })
-        refused = found
-      }
-    },
-  }
+        logger.warn({ event: 'safety.shadow_none', code, problem: message, fix })
+      },
+    })
+  return { current: () => current, look }
 }
 
 interface Compared {

@@ -4,7 +4,7 @@ import { openNote, readVerifierKey, SIGNATURE_TYPES, signNote } from '@baton/led
 import type { NoteSigner, VerifierKey } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
 import type { BatonError } from '@baton/runtime'
-import { ARTEFACT_BYTES_MAX, formatArtefact, readArtefact } from '@baton/safety'
+import { formatArtefact, readArtefact } from '@baton/safety'
 import type { Artefact } from '@baton/safety'
 
 export interface OpenedArtefact extends Artefact {
@@ -19,7 +19,6 @@ export const signArtefact = (artefact: Artefact, signer: NoteSigner): string =>
 
 /** Throws the permanent BATON_SAFETY_ARTEFACT_UNSIGNED, and BATON_SAFETY_ARTEFACT_INVALID for what a trusted key signed and is no artefact. */
 export function openArtefact(bytes: Uint8Array, keys: readonly VerifierKey[]): OpenedArtefact {
-  if (bytes.length > ARTEFACT_BYTES_MAX) throw tooLarge()
   const note = openNote(bytes, keys)
   if (!note.ok)
     throw permanent(
@@ -30,16 +29,14 @@ export function openArtefact(bytes: Uint8Array, keys: readonly VerifierKey[]): O
       },
     )
   const artefact = readArtefact(note.text)
-  if (typeof artefact === 'string') throw invalid(artefact)
+  if (typeof artefact === 'string') throw invalidArtefact(artefact)
   return { ...artefact, sha256: hash('sha256', bytes), signedBy: note.signatures[0]?.name ?? '' }
 }
 
-const invalid = (problem: string): BatonError =>
+export const invalidArtefact = (problem: string): BatonError =>
   permanent('BATON_SAFETY_ARTEFACT_INVALID', `the artefact cannot be taken: ${problem}`, {
     fix: 'Make it with `baton safety pack` of this version, and copy it whole.',
   })
-
-export const tooLarge = (): BatonError => invalid(`it is larger than ${ARTEFACT_BYTES_MAX} bytes`)
 
 /** Reads `BATON_SAFETY_KEYS`. Throws BATON_SAFETY_KEYS_INVALID. */
 export function readArtefactKeys(setting: string): readonly VerifierKey[] {

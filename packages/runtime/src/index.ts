@@ -13,6 +13,7 @@ export { watchDatabaseCertificates } from './certificate-ends.ts'
 export { secureDatabaseUrls } from './database-urls.ts'
 export { every } from './every.ts'
 export type { Periodic } from './every.ts'
+export { createFileLook } from './followed-file.ts'
 export { readNamedFile } from './named-file.ts'
 export { replaceFile, syncFolder, writeThrough } from './replace-file.ts'
 export {

@@ -71,8 +71,8 @@ export interface WorkerOptions {
   readonly summariser?: Summariser | undefined
   /** Who judges the texts of handoffs beside the scanner, and may judge them worse; nobody by default. The worker closes it. */
   readonly classifier?: Classifier | undefined
-  /** What people took out of the scanner's decisions, of `openExemptions`; nothing by default. */
-  readonly exemptions?: readonly Exemption[] | undefined
+  /** What people took out of the scanner's decisions, of `openExemptions`; asked for with each handoff; nothing by default. */
+  readonly exemptions?: (() => readonly Exemption[]) | undefined
   /** Agent types that take nothing which is flagged, or `*`: it waits for people, like what is rejected. None by default. */
   readonly rejectFlagged?: readonly string[] | undefined
   /** Who compares what another scanner would say; nobody by default. */

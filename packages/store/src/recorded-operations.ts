@@ -19,11 +19,11 @@ export interface ToldSettings {
  */
 export async function recordChangedSettings(
   db: Database,
-  process: string,
+  subject: string,
   { id, handoffId, entry }: OutboxEvent,
 ): Promise<ToldSettings> {
   const text = `select changed, signed_before as "signedBefore", signs_now as "signsNow" from tell_settings($1, $2, $3, $4)`
-  const values = [process, id, handoffId, entry]
+  const values = [subject, id, handoffId, entry]
   const [row] = await run<ToldSettings>(db, 'tell_settings', text, values)
   return row ?? { changed: false, signedBefore: null, signsNow: null }
 }

@@ -73,6 +73,8 @@ describe('E18 metric names', () => {
       baton_tls_reloads_total: 'counter',
       baton_executions_active: 'gauge',
       baton_executions_limit: 'gauge',
+      baton_exemption_files_total: 'counter',
+      baton_exemptions: 'gauge',
       baton_pool_connections: 'gauge',
       baton_tokens_total: 'counter',
       baton_cost_micro_usd_total: 'counter',

@@ -4,6 +4,7 @@ import {
   createActiveScanner,
   createShadow,
   followingArtefact,
+  followingExemptions,
   judgingFacts,
   openJudging,
   openSummariser,
@@ -43,8 +44,12 @@ await runProcess('gateway', {
     const { BATON_DATABASE_URL: databaseUrl, BATON_REDIS_URL: redisUrl } = settings
     const people = parsePeople(settings.BATON_PEOPLE ?? '')
     const shadow = createShadow({ ...own, settings, databaseUrl })
-    const judging = { ...openJudging(settings, { people, tls }), shadow }
-    const remote = await openRemote(settings, { logger, tls, ...judging, onStuck: life.fail })
+    const told = { ...own, process: 'gateway', settings, databaseUrl }
+    const followed = followingExemptions({ ...told, people })
+    const judging = openJudging(settings, tls)
+    const { exemptions } = followed
+    const judged = { ...judging, exemptions, shadow }
+    const remote = await openRemote(settings, { logger, tls, ...judged, onStuck: life.fail })
     const apiKeys = readApiKeys(settings.BATON_API_KEYS)
     showKeyEnds(apiKeys, metrics)
     const summariser = openSummariser(settings, tls)
@@ -91,13 +96,14 @@ await runProcess('gateway', {
         ...signingKeyFacts(keyRing),
         ...artefactKeyFacts(settings),
         ...waiverFacts(settings),
-        ...judgingFacts(judging),
+        ...judgingFacts(judging, settings),
       ],
     }
     return [
       createOpsService({ ...own, settings, life, ready: () => gateway.ready() }),
       safeServers({ ...own, databaseUrl, redisUrl, settings, life }),
-      followingArtefact({ ...own, process: 'gateway', scanner, settings, databaseUrl }),
+      followingArtefact({ ...told, scanner }),
+      followed,
       closing('classifier', async () => judging.classifier?.close()),
       shadow,
       closing('summariser', async () => summariser?.close()),

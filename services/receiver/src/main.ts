@@ -4,6 +4,7 @@ import {
   createActiveScanner,
   createShadow,
   followingArtefact,
+  followingExemptions,
   judgingFacts,
   openAlertWebhooks,
   openJudging,
@@ -44,7 +45,9 @@ await runProcess('receiver', {
     const keyRing = parseSigningKeys(settings.BATON_SIGNING_KEYS)
     const people = parsePeople(settings.BATON_PEOPLE ?? '')
     const scanner = createActiveScanner()
-    const judging = openJudging(settings, { people, tls })
+    const judging = openJudging(settings, tls)
+    const told = { process: 'receiver', settings, databaseUrl, metrics, logger }
+    const followed = followingExemptions({ ...told, people })
     const shadow = createShadow({ settings, databaseUrl, metrics, logger })
     const worker = createWorker({
       agents,
@@ -58,6 +61,7 @@ await runProcess('receiver', {
       jurisdiction: settings.BATON_JURISDICTION,
       summariser,
       ...judging,
+      exemptions: followed.exemptions,
       compression: readCompression(settings),
       concurrency: settings.BATON_CONCURRENCY,
       backoff: { baseMs: settings.BATON_RETRY_BASE_MS, capMs: settings.BATON_RETRY_CAP_MS },
@@ -85,14 +89,15 @@ await runProcess('receiver', {
         ...signingKeyFacts(keyRing),
         ...artefactKeyFacts(settings),
         ...waiverFacts(settings),
-        ...judgingFacts(judging),
+        ...judgingFacts(judging, settings),
       ],
     }
     return [
       safeServers({ databaseUrl, redisUrl, tls, settings, life, metrics, logger }),
       closing('transport', () => transport.close()),
       createOpsService({ settings, life, metrics, logger, tls, ready: worker.ready }),
-      followingArtefact({ process: 'receiver', scanner, settings, databaseUrl, metrics, logger }),
+      followingArtefact({ ...told, scanner }),
+      followed,
       shadow,
       worker,
       recordingSettings({ databaseUrl, startedWith, logger }),

@@ -78,6 +78,20 @@ export const HANDOFF_METRICS = {
     labels: ['outcome'],
     filledBy: 'receiver, gateway',
   },
+  exemptions: {
+    name: 'baton_exemptions',
+    kind: 'gauge',
+    help: 'Exemptions from rules of the scanner in the set by which this process judges, those that have ended included.',
+    labels: [],
+    filledBy: 'receiver, gateway',
+  },
+  exemptionFilesTotal: {
+    name: 'baton_exemption_files_total',
+    kind: 'counter',
+    help: 'Files of exemptions that this process found, by what became of them: activated or refused. A refused one changed nothing, and the log event `safety.exemptions_refused` says why.',
+    labels: ['outcome'],
+    filledBy: 'receiver, gateway',
+  },
   safetyShadowTotal: {
     name: 'baton_safety_shadow_total',
     kind: 'counter',

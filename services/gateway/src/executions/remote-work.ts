@@ -51,8 +51,8 @@ export interface RemoteOptions {
   readonly lostFacts: LostFactsPolicy
   /** Who judges texts beside the scanner; closed by who opened it. */
   readonly classifier?: Classifier | undefined
-  /** What people took out of the scanner's decisions. */
-  readonly exemptions?: readonly Exemption[] | undefined
+  /** What people took out of the scanner's decisions, asked for with each handoff. */
+  readonly exemptions?: (() => readonly Exemption[]) | undefined
   /** Agent types that take nothing which is flagged. */
   readonly rejectFlagged?: readonly string[] | undefined
   /** Who compares what another scanner would say; nobody by default. */
