@@ -1,4 +1,5 @@
 // Another model judges from the next message on, in the process and in its threads, on record; whatever else stands in its file changes nothing.
+import { execFileSync } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -213,6 +214,15 @@ describe('a process', () => {
     await one.until('the file to be missed', () => one.refused().length > 0)
     expect(one.refused()).toEqual(['BATON_SAFETY_ARTEFACT_INVALID'])
     expect(one.scanner.rulesetVersion).toBe(rulesetOf(MILDER))
+  })
+
+  it('waits for nobody where the file is a pipe, at its start and later', async () => {
+    execFileSync('mkfifo', [path()])
+    const one = await follow(store.databaseUrl, 'pipe')
+    expect(one.refused()).toEqual(['BATON_SAFETY_ARTEFACT_INVALID'])
+    expect(one.lines.join('')).toContain('is no regular file')
+    await put(artefact(1, MILDER))
+    await one.judgesBy(rulesetOf(MILDER))
   })
 
   it('is not brought back to an earlier artefact by a restart, and begins with the newest one again', async () => {

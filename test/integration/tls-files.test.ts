@@ -84,6 +84,9 @@ describe('at the start', () => {
     expect(() => read({ ...files, BATON_TLS_CA_FILE: '/gone.pem' })).toThrow(
       invalid(/^BATON_TLS_CA_FILE \(\/gone\.pem\) cannot be read: ENOENT$/),
     )
+    expect(() => read({ ...files, BATON_TLS_CA_FILE: '/dev/null' })).toThrow(
+      invalid(/^BATON_TLS_CA_FILE \(\/dev\/null\) cannot be read: NO_REGULAR_FILE$/),
+    )
     const certificate = { ...files, BATON_TLS_CERT_FILE: files.BATON_TLS_KEY_FILE }
     expect(() => read(certificate)).toThrow(
       invalid(/^BATON_TLS_CERT_FILE \(.*broken\.key\) holds no certificate/),

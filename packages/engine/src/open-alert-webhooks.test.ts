@@ -61,6 +61,11 @@ it.each([
     { webhooks: [{ name: 'a', url: pager.url, secretFile: 'nowhere' }] },
     /nowhere cannot be read/,
   ],
+  [
+    'a device',
+    { webhooks: [{ name: 'a', url: pager.url, secretFile: '/dev/null' }] },
+    /\/dev\/null is no regular file/,
+  ],
 ])('refuses %s', (_, file, place) => {
   const refused = () => load(file)
   expect(refused).toThrow(expect.objectContaining({ code: 'BATON_ALERT_WEBHOOKS_INVALID' }))

@@ -139,6 +139,7 @@ describe('a file of exemptions', () => {
   it('keeps a process from starting with the same one twice, or none that can be read', () => {
     expect(() => open(entryOf(), entryOf({}, ['bob']))).toThrow('it stands there twice')
     expect(() => openExemptions(join(folder, 'none'), people)).toThrow('cannot be read (ENOENT)')
+    expect(() => openExemptions('/dev/null', people)).toThrow('is no regular file')
   })
 
   it('may hold for thirty days', () => {

@@ -1,8 +1,7 @@
 // What a client trusts and shows, from files: whatever stands there when a connection is made, without a restart.
-import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import type { SecureContext } from 'node:tls'
-import { permanent } from '@baton/runtime'
+import { permanent, readRegularFileNow } from '@baton/runtime'
 
 /** PEM files. Without an authority those count that everybody trusts; certificate and key are there both or neither. */
 export interface TlsFiles {
@@ -39,7 +38,7 @@ function readAll({ caFile, certFile, keyFile }: TlsFiles): Pems {
 function read(path: string | undefined): string | undefined {
   if (path === undefined) return undefined
   try {
-    return readFileSync(path, 'utf8')
+    return readRegularFileNow(path).toString()
   } catch (cause) {
     throw invalid(`${path} cannot be read`, cause)
   }

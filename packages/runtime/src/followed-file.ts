@@ -1,8 +1,8 @@
 // A process follows a file: what stands in it now is taken where it can be, and whatever else stands there is told of once and changes nothing.
 import { hash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { kindOf } from './errors.ts'
 import type { BatonError } from './errors.ts'
+import { problemOf, readRegularFile } from './regular-file.ts'
 
 export interface FollowedFile {
   readonly path: string
@@ -39,16 +39,11 @@ export function createFileLook(file: FollowedFile): () => Promise<void> {
   }
 }
 
-/** By a stream: a file system that does not answer holds up nothing else. */
+/** A file system that does not answer holds up nothing else. */
 async function read({ path, bytesMax, invalid }: FollowedFile): Promise<Uint8Array> {
-  const parts: Buffer[] = []
   try {
-    // One byte more than it may have tells of a file that is too large, however large.
-    for await (const part of createReadStream(path, { end: bytesMax })) parts.push(part as Buffer)
+    return await readRegularFile(path, bytesMax)
   } catch (error) {
-    throw invalid(`cannot be read (${(error as { code?: string }).code ?? 'unknown'})`)
+    throw invalid(problemOf(error, bytesMax))
   }
-  const bytes = Buffer.concat(parts)
-  if (bytes.length > bytesMax) throw invalid(`is larger than ${bytesMax} bytes`)
-  return bytes
 }

@@ -15,6 +15,7 @@ export { every } from './every.ts'
 export type { Periodic } from './every.ts'
 export { createFileLook } from './followed-file.ts'
 export { readNamedFile } from './named-file.ts'
+export { readRegularFile, readRegularFileNow } from './regular-file.ts'
 export { replaceFile, syncFolder, writeThrough } from './replace-file.ts'
 export {
   ISSUER_SETTINGS,

@@ -1,4 +1,5 @@
 // A file that a setting names is read whole, or refused in words that say why.
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +25,9 @@ it('reads a file whole', () => {
 
 it('says why one cannot be read', () => {
   expect(() => read('none')).toThrow('none cannot be read (ENOENT)')
-  expect(() => read('.')).toThrow('. cannot be read (EISDIR)')
+  expect(() => read('.')).toThrow('. is no regular file')
+  execFileSync('mkfifo', [join(folder, 'pipe')])
+  expect(() => read('pipe')).toThrow('pipe is no regular file')
 })
 
 it('refuses one of more than 1 MiB', () => {

@@ -1,11 +1,10 @@
 // What stands in the files of a process's certificate, key and authorities, checked before anything relies on it.
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 import { codeOf, permanent } from './errors.ts'
 import type { BatonError } from './errors.ts'
+import { readRegularFile, readRegularFileNow } from './regular-file.ts'
 
 /** As PEM. Nothing of it changes: new files are new material. */
 export interface TlsMaterial {
@@ -28,7 +27,6 @@ export interface TlsTexts {
 }
 
 const FILES = ['BATON_TLS_CERT_FILE', 'BATON_TLS_KEY_FILE', 'BATON_TLS_CA_FILE'] as const
-const FILE_BYTES_MAX = 1_048_576
 
 export const namesFiles = (paths: TlsTexts): boolean =>
   FILES.some((setting) => paths[setting] !== undefined)
@@ -52,8 +50,7 @@ const textsOf = ([certificate, key, authorities]: readonly (string | undefined)[
 async function readText(setting: string, path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined
   try {
-    if ((await stat(path)).size > FILE_BYTES_MAX) throw TOO_LARGE
-    return await readFile(path, 'utf8')
+    return (await readRegularFile(path)).toString()
   } catch (error) {
     throw unreadable(setting, path, error)
   }
@@ -62,14 +59,11 @@ async function readText(setting: string, path: string | undefined): Promise<stri
 function readTextNow(setting: string, path: string | undefined): string | undefined {
   if (path === undefined) return undefined
   try {
-    if (statSync(path).size > FILE_BYTES_MAX) throw TOO_LARGE
-    return readFileSync(path, 'utf8')
+    return readRegularFileNow(path).toString()
   } catch (error) {
     throw unreadable(setting, path, error)
   }
 }
-
-const TOO_LARGE = Object.assign(new Error(), { code: 'TOO_LARGE' })
 
 /** Throws the permanent BATON_TLS_INVALID, which names setting and file and never what stands in it. */
 export function readMaterial(paths: TlsTexts, texts: TlsTexts, now: Date): TlsMaterial {

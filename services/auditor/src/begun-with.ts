@@ -1,9 +1,9 @@
 // What the auditor’s record says of its settings: whose decisions count, which keys it holds and believes, who witnesses, what is waived.
-import { readFile } from 'node:fs/promises'
 import { readWitnessUrls } from '@baton/audit'
 import type { SubjectVault } from '@baton/audit'
 import { batchKeyId, createBatchSigner, facts, peopleFacts, waiverFacts } from '@baton/ledger'
 import type { BatchSigner, OperationDetail, People } from '@baton/ledger'
+import { readRegularFile } from '@baton/runtime'
 import type { KeyObject } from 'node:crypto'
 import type { AuditorSettings } from './core.ts'
 
@@ -69,7 +69,7 @@ const given = (code: string, text: string | undefined): readonly OperationDetail
 /** Those of the policy; an installation without one has none. */
 async function witnessesOf(policyFile: string | undefined) {
   if (policyFile === undefined) return { witness: { current: [], earlier: [] } }
-  const { policy } = readWitnessUrls(await readFile(policyFile))
+  const { policy } = readWitnessUrls(await readRegularFile(policyFile))
   const current = [...policy.witnesses.values()].map(({ name, keyId }) => `${name}+${keyId}`)
   return { witness: { current: current.toSorted(), earlier: [] } }
 }

@@ -1,5 +1,4 @@
 // The policy that goes into bundles: the one of a file, or one that names this installation's own keys.
-import { readFile } from 'node:fs/promises'
 import { readHeads, sealLogKeys } from '@baton/audit'
 import type { Pool } from '@baton/audit'
 import {
@@ -11,7 +10,7 @@ import {
   verifierKey,
 } from '@baton/ledger'
 import type { NoteSigner, People } from '@baton/ledger'
-import { permanent } from '@baton/runtime'
+import { permanent, readRegularFile } from '@baton/runtime'
 import type { KeyObject } from 'node:crypto'
 import type { EvidencePolicy } from './evidence.ts'
 
@@ -65,7 +64,7 @@ const vkeyOf = (name: string, key: Uint8Array): string =>
 
 async function readText(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8')
+    return (await readRegularFile(file)).toString()
   } catch {
     throw invalid(`${file} cannot be read`)
   }

@@ -93,6 +93,7 @@ it('refuses what is no such file', async () => {
   const twice = await write('{"agents":[],"agents":[]}')
   expect(() => loadPushAgents(twice, {})).toThrow('BATON_PUSH_AGENTS')
   expect(() => loadPushAgents(join(folder, 'none'), {})).toThrow('cannot be read (ENOENT)')
+  expect(() => loadPushAgents('/dev/null', {})).toThrow('is no regular file')
 })
 
 it('stands beside a module or alone, and not for the same agent type', async () => {

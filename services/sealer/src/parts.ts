@@ -1,5 +1,4 @@
 // What the settings name, opened: the database, the keys, and everybody who is shown the seals.
-import { readFile } from 'node:fs/promises'
 import {
   createFileAnchor,
   createPool,
@@ -18,7 +17,7 @@ import {
   sealLogOrigin,
   signNote,
 } from '@baton/ledger'
-import { permanent } from '@baton/runtime'
+import { permanent, readRegularFile } from '@baton/runtime'
 import type { Settings, Tls } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import { readSealingKeys } from './seal-ring.ts'
@@ -84,7 +83,7 @@ async function readAnchors(
   const { policy, witnesses } =
     policyFile === undefined
       ? { policy: undefined, witnesses: [] }
-      : readWitnessUrls(await readFile(policyFile))
+      : readWitnessUrls(await readRegularFile(policyFile))
   const buckets = await readBuckets(settings, tls)
   if (anchorFile === undefined && buckets.length + witnesses.length === 0) throw anchorless()
   const anchors: SealerOptions['anchors'] = (known): readonly Anchor[] => {

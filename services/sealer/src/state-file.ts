@@ -1,5 +1,4 @@
 // What was signed last, kept where the database cannot reach it: written whole, durable before it counts.
-import { readFile } from 'node:fs/promises'
 import type { Seal } from '@baton/audit'
 import {
   compactRangeFromState,
@@ -9,7 +8,7 @@ import {
   toBase64,
 } from '@baton/ledger'
 import type { ChainStart, SealedTasks, SealEntry, TreeState } from '@baton/ledger'
-import { crashPoint, permanent, replaceFile } from '@baton/runtime'
+import { crashPoint, permanent, readRegularFile, replaceFile } from '@baton/runtime'
 
 /** The sealed part of one chain. */
 export interface SealedPart extends ChainStart {
@@ -52,11 +51,14 @@ interface Stored {
   readonly handovers?: readonly SealEntry[]
 }
 
+/** Some hundred bytes a chain. */
+const STATE_BYTES_MAX = 268_435_456
+
 /** The state, or undefined when there is no such file. Throws BATON_SEALER_STATE_UNREADABLE. */
 export async function readState(path: string): Promise<SealerState | undefined> {
   let text: string
   try {
-    text = await readFile(path, 'utf8')
+    text = (await readRegularFile(path, STATE_BYTES_MAX)).toString()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw unreadable(path, error)

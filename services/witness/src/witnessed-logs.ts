@@ -1,6 +1,5 @@
 // What the witness has cosigned of each log: checked and stored as one step, durable before it answers.
 import { hash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import {
   EMPTY_ROOT,
   encodeUtf8,
@@ -14,7 +13,7 @@ import {
   verifyConsistency,
 } from '@baton/ledger'
 import type { Checkpoint, Cosigner, VerifierKey } from '@baton/ledger'
-import { crashPoint, permanent, replaceFile } from '@baton/runtime'
+import { crashPoint, permanent, readRegularFile, replaceFile } from '@baton/runtime'
 import type { AddCheckpoint } from './read-request.ts'
 
 interface Head {
@@ -160,13 +159,16 @@ interface StoredHeads {
   }[]
 }
 
+/** Some hundred bytes a log. */
+const STATE_BYTES_MAX = 268_435_456
+
 async function readHeads({
   statePath: path,
   isFirstStart,
 }: Pick<WitnessOptions, 'statePath' | 'isFirstStart'>): Promise<Map<string, Head>> {
   let text: string
   try {
-    text = await readFile(path, 'utf8')
+    text = (await readRegularFile(path, STATE_BYTES_MAX)).toString()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw unreadable(path, error)
     if (!isFirstStart) throw missing(path)

@@ -1,7 +1,7 @@
 // Which signed checkpoint was seen outside the database, by the best word that this process can have: of witnesses, of an anchor file, or else of
 // the database, whose superuser can write what they like there.
-import { readFile } from 'node:fs/promises'
 import type { Policy } from '@baton/ledger'
+import { readRegularFile } from '@baton/runtime'
 import { lastNote } from '../seals/anchors/file-anchor.ts'
 import { readWitnessUrls } from '../seals/anchors/witness-anchor.ts'
 import type { SeenOutsideSettings } from '../settings.ts'
@@ -38,7 +38,7 @@ export async function askSeenOutside({
 
 async function readPolicy(file: string): Promise<Policy | undefined> {
   try {
-    return readWitnessUrls(await readFile(file)).policy
+    return readWitnessUrls(await readRegularFile(file)).policy
   } catch {
     return undefined
   }

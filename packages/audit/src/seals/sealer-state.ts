@@ -1,8 +1,7 @@
 // What the sealer wrote down last, as somebody sees it who only reads: nobody else's word of the seal log is newer.
-import { readFile } from 'node:fs/promises'
 import { compactRangeFromState, formatSealEntry } from '@baton/ledger'
 import type { SealEntry, TreeState } from '@baton/ledger'
-import { permanent } from '@baton/runtime'
+import { permanent, readRegularFile } from '@baton/runtime'
 
 export interface SealerKnowledge {
   /** The tree of the seal log, its newest entry included. */
@@ -18,10 +17,15 @@ interface Stored {
   readonly anchored: Readonly<Record<string, TreeState>>
 }
 
+/** Some hundred bytes a chain. */
+const STATE_BYTES_MAX = 268_435_456
+
 /** Undefined where there is no such file. Throws BATON_SEALER_STATE_UNREADABLE. */
 export async function readSealerKnowledge(path: string): Promise<SealerKnowledge | undefined> {
   try {
-    const { tree, seal, anchored } = JSON.parse(await readFile(path, 'utf8')) as Stored
+    const { tree, seal, anchored } = JSON.parse(
+      (await readRegularFile(path, STATE_BYTES_MAX)).toString(),
+    ) as Stored
     compactRangeFromState(tree)
     return {
       tree,

@@ -1,9 +1,8 @@
 // The public keys of one issuer: fetched in bounds, kept while the issuer is away, and asked for again when a token names one that is not
 // among them; however many such tokens come, one question is under way at a time, and the next waits.
-import { readFile } from 'node:fs/promises'
 import { createLocalJWKSet, errors } from 'jose'
 import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWK, JWSHeaderParameters } from 'jose'
-import { transient } from '@baton/runtime'
+import { readRegularFile, transient } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
 import { createHttpClient } from '../client.ts'
 import { mayBeAsked } from './issuers.ts'
@@ -128,7 +127,7 @@ export function keyReaderOf({ issuer, keys }: Issuer, tls: Tls): ReadKeys {
 
 async function readKeyFile(path: string): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(path, 'utf8'))
+    return JSON.parse((await readRegularFile(path)).toString())
   } catch (cause) {
     throw unread('the file of its keys cannot be read, or is no JSON', cause)
   }

@@ -1,4 +1,5 @@
 // An anchor in a file that only grows: on a disk, share or collector outside the database's reach.
+import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { transient } from '@baton/runtime'
 import { readAnchored } from './anchor.ts'
@@ -84,16 +85,21 @@ const unavailable = (path: string, cause: unknown) =>
     fix: 'Make the file and its folder writable for the sealer; sealing goes on meanwhile.',
   })
 
+// Nobody who writes into a pipe is waited for.
+const READING = constants.O_RDONLY | constants.O_NONBLOCK
+
 async function readTail(path: string): Promise<string> {
   let file
   try {
-    file = await open(path, 'r')
+    file = await open(path, READING)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
     throw error
   }
   try {
-    const { size } = await file.stat()
+    const found = await file.stat()
+    if (!found.isFile()) throw new Error('this is no regular file')
+    const { size } = found
     const start = Math.max(0, size - TAIL_BYTES)
     const { buffer, bytesRead } = await file.read(
       Buffer.alloc(size - start),
@@ -112,7 +118,9 @@ async function readTail(path: string): Promise<string> {
 async function appendLine(path: string, line: string): Promise<void> {
   const file = await open(path, 'a', 0o600)
   try {
-    const { size } = await file.stat()
+    const found = await file.stat()
+    if (!found.isFile()) throw new Error('this is no regular file')
+    const { size } = found
     const torn = size > 0 && !(await endsInLineFeed(path, size))
     await file.appendFile(`${torn ? '\n' : ''}${line}\n`)
     await file.sync()

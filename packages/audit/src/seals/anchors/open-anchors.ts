@@ -1,7 +1,6 @@
 // Everybody outside the database who has seen its seals, from settings: to be asked by whoever verifies.
-import { readFile } from 'node:fs/promises'
 import type { KeyObject } from 'node:crypto'
-import { permanent } from '@baton/runtime'
+import { permanent, readRegularFile } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
 import type { Database, Pool } from '../../database.ts'
 import type { SealWatchSettings } from '../../settings.ts'
@@ -51,7 +50,7 @@ function readBucket(
 }
 
 async function readWitnesses(path: string | undefined) {
-  return path === undefined ? [] : readWitnessUrls(await readFile(path)).witnesses
+  return path === undefined ? [] : readWitnessUrls(await readRegularFile(path)).witnesses
 }
 
 /**
