@@ -118,6 +118,29 @@ describe('E07: a safety violation', () => {
   })
 })
 
+it('E07: an answer with an attack reaches who asked, and no agent that it is handed on to', async () => {
+  const misled = recordingAgent('misled', {
+    async execute(context) {
+      const said = answer(context, { next: [{ to: 'open', taskDescription: 'go on' }] })
+      return { ...said, subtask: { ...said.subtask, result: INJECTION } }
+    },
+  })
+  const worker = await pipeline.start([misled.agent])
+  const { handoffId, taskId } = await pipeline.send('misled')
+  await pipeline.reaches(handoffId, 'COMPLETED')
+  const [next] = await pipeline.rows<{ id: string }>(
+    'select id from handoff where parent_id = $1',
+    [handoffId],
+  )
+  await pipeline.reaches(next?.id ?? '', 'DEAD_LETTERED')
+  expect(executed(next?.id ?? '')).toBe(false)
+  expect(await pipeline.decisions(taskId)).toMatchObject([
+    { status: 'ACCEPTED' },
+    { status: 'REJECTED', reason: 'SAFETY_VIOLATION' },
+  ])
+  await worker.stop()
+})
+
 describe('E10: a signature that does not fit', () => {
   it('because the stored bytes were changed is SIGNATURE_INVALID and a dead letter at once', async () => {
     const late = recordingAgent('late')
