@@ -1,4 +1,4 @@
-// Lists every schema with its digest in schemas/registry.json; a published schema never changes.
+// Lists every schema with its digest in schemas/registry.json; one that is part of a release never changes.
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 
@@ -20,6 +20,9 @@ const PATHS = [
   'spec/handoff-v0.1.json',
 ] as const
 
+/** Of no release yet: what is added to records before the next one is added to it. */
+const GROWING: ReadonlySet<string> = new Set(['decision-record/1.2.json'])
+
 const ROOT = new URL('../../schemas/', import.meta.url)
 const REGISTRY = new URL('registry.json', ROOT)
 
@@ -31,8 +34,9 @@ async function entryOf(path: string): Promise<Entry> {
 
 const listed = JSON.parse(await readFile(REGISTRY, 'utf8').catch(() => '[]')) as readonly Entry[]
 const found = await Promise.all(PATHS.map(entryOf))
-const changed = listed.filter(({ path, sha256 }) =>
-  found.some((entry) => entry.path === path && entry.sha256 !== sha256),
+const changed = listed.filter(
+  ({ path, sha256 }) =>
+    !GROWING.has(path) && found.some((entry) => entry.path === path && entry.sha256 !== sha256),
 )
 for (const { path } of changed)
   process.stderr.write(`${path} differs from what was published: write a new version instead\n`)
