@@ -1,6 +1,8 @@
-// Writes settings.md from what `baton settings` lists; with --check it only says whether it is up to date.
+// Writes settings.md, and the names by which runtime knows a misspelt one, from what `baton settings` lists; with --check it only says whether
+// they are up to date.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { markdownTable } from './markdown-table.ts'
 
@@ -26,13 +28,18 @@ const SERVICES = [
   'witness',
   'cli',
 ] as const
-const TARGET = fileURLToPath(new URL('settings.md', import.meta.url))
+const PAGE = fileURLToPath(new URL('settings.md', import.meta.url))
+const NAMES = fileURLToPath(
+  new URL('../packages/runtime/src/generated/setting-names.ts', import.meta.url),
+)
 const COMMAND_LINE = fileURLToPath(new URL('../services/cli/src/main.ts', import.meta.url))
 
 const INTRODUCTION = `# Settings
 
 Settings are environment variables. A process checks all of its own before it does anything, and reports everything that is wrong in
-one message. An empty variable counts as absent.
+one message. An empty variable counts as absent. A variable that begins with \`BATON_\` and is spelled nearly as a setting of any process, with one
+or two letters wrong, keeps it from starting; other names are an installation's own. In Kubernetes set \`enableServiceLinks: false\`, or services that
+are called \`baton-…\` make variables of such names.
 
 Each may stand in a file instead: \`NAME_FILE\` is the path of a UTF-8 file of at most 64 KiB whose text, without one newline at its end, is the
 value of \`NAME\`. Both at once are refused, and so is a file that is empty or cannot be read. A secret, or the URL of a database or Redis, is
@@ -84,18 +91,32 @@ function shownDefault({ default: preset }: Setting): string {
   return preset === '-' ? 'none' : `\`${preset}\``
 }
 
-function readTarget(): string {
+function names(settings: readonly Setting[]): string {
+  const all = [...new Set(settings.map(({ name }) => name))].toSorted()
+  return `// The settings of every process. Written by infra/generate-settings.ts; do not edit it.
+export const SETTING_NAMES: readonly string[] = [
+${all.map((name) => `  '${name}',\n`).join('')}]
+`
+}
+
+function readTarget(target: string): string {
   try {
-    return readFileSync(TARGET, 'utf8')
+    return readFileSync(target, 'utf8')
   } catch {
     return ''
   }
 }
 
 const check = process.argv.includes('--check')
-const wanted = page(listSettings())
-if (wanted !== readTarget()) {
-  process.stderr.write(`${check ? 'out of date' : 'written'}: infra/settings.md\n`)
+const settings = listSettings()
+const targets = [
+  { target: PAGE, wanted: page(settings) },
+  { target: NAMES, wanted: names(settings) },
+]
+for (const { target, wanted } of targets) {
+  if (wanted === readTarget(target)) continue
+  const name = relative(fileURLToPath(new URL('..', import.meta.url)), target)
+  process.stderr.write(`${check ? 'out of date' : 'written'}: ${name}\n`)
   if (check) process.exitCode = 1
-  else writeFileSync(TARGET, wanted)
+  else writeFileSync(target, wanted)
 }

@@ -124,6 +124,50 @@ describe('a secret', () => {
   })
 })
 
+describe('a variable that is no setting', () => {
+  it.each([
+    ['BATON_REJECT_FLAGED', 'BATON_REJECT_FLAGGED'],
+    ['BATON_REJECT_FALGGED', 'BATON_REJECT_FLAGGED'],
+    ['BATON_REJECTFLAGED', 'BATON_REJECT_FLAGGED'],
+    ['BATON_REJECT_FLAGGED_FIL', 'BATON_REJECT_FLAGGED_FILE'],
+    ['BATON_DRAINMS', 'BATON_DRAIN_MS'],
+    ['BATON_PEOPEL', 'BATON_PEOPLE'],
+    ['BATON_PLACES', 'BATON_PLACE'],
+  ])('and is spelled nearly as one of any process is refused: %s', (name, meant) => {
+    expect(refused({ ...GOOD, [name]: 'x' }).message).toContain(
+      `${name} is not a setting; did you mean ${meant}?`,
+    )
+  })
+
+  it.each([
+    'BATON_REJECT_FLAGGED',
+    'BATON_REJECT_FLAGGED_FILE',
+    'BATON_OWN_TOKEN',
+    'BATON_TEST_SEED',
+    'BATON_HOLD',
+    'BATON_',
+    'REJECT_FLAGED',
+    'OTHER_REJECT_FLAGED',
+  ])(
+    'of this process and is another one’s, an installation’s own or nobody’s passes: %s',
+    (name) => {
+      expect(readSettings(SPEC, { ...GOOD, [name]: 'x' })).toMatchObject({ BATON_NAME: 'a' })
+    },
+  )
+
+  it('and is empty passes, as it counts as absent', () => {
+    expect(readSettings(SPEC, { ...GOOD, BATON_REJECT_FLAGED: '' })).toMatchObject(GOOD)
+  })
+
+  it('is told with all other problems, and its value never', () => {
+    const { message } = refused({ BATON_NAME: 'a', BATON_PEOPEL: 'hunter2', BATON_COUNT: '11' })
+    expect(message).toMatch(
+      /BATON_TOKEN is missing[^]*BATON_COUNT[^]*BATON_PEOPEL is not a setting/,
+    )
+    expect(message).not.toContain('hunter2')
+  })
+})
+
 it('refuses the former name of a setting, and says what it is called now', () => {
   const spec = {
     BATON_COUNT: integer({ min: 1, max: 10, default: 3, formerly: 'BATON_NUMBER', help: 'many' }),

@@ -1,5 +1,6 @@
 // Settings come from the environment or from files that it names, are checked whole, and every problem is reported at once.
 import { permanent } from './errors.ts'
+import { misspeltSettings } from './misspelt-settings.ts'
 import { readSettingFile } from './setting-files.ts'
 import { weaknessOf } from './weak-secret.ts'
 
@@ -164,7 +165,8 @@ export const optionalUrl = (
 export type SettingsSpec = Record<string, Kind<any>>
 
 /**
- * Reads every setting of `spec` from `environment`, or from the file that `NAME_FILE` names. An empty variable counts as absent.
+ * Reads every setting of `spec` from `environment`, or from the file that `NAME_FILE` names. An empty variable counts as absent, and
+ * one that is spelled nearly as a setting of any process is wrong.
  * Throws one BATON_SETTINGS_INVALID that lists each variable, what is wrong and how to mend it.
  */
 export function readSettings<Spec extends SettingsSpec>(
@@ -189,6 +191,7 @@ export function readSettings<Spec extends SettingsSpec>(
     else problems.push(`${given.source} is ${shown(setting, given.raw)}: ${parsed.problem}`)
   }
   problems.push(...namesOfEqualSecrets(spec, values))
+  problems.push(...misspeltSettings(environment, Object.keys(spec)))
   if (problems.length > 0) throw invalid(problems)
   return values as Settings<Spec>
 }

@@ -1,0 +1,60 @@
+// Finds variables that somebody meant for a setting: one whose name is spelled nearly as that of a setting would be passed over in silence.
+import { SETTING_NAMES } from './generated/setting-names.ts'
+
+const PREFIX = 'BATON_'
+/** So many letters left out, put in, put in place of others, or changed with their neighbours. */
+const MISTAKES_MAX = 2
+/** In shorter names two mistakes make another word. */
+const MISTAKES_MAX_SHORT = 1
+const SHORT = 8
+
+/**
+ * What is wrong with each, in words without its value. The settings of every process count, and not just `own` ones, since processes may share
+ * an environment; what is nearly none of them is somebody's own and passes, and so does what is empty.
+ */
+export function misspeltSettings(
+  environment: Readonly<Record<string, string | undefined>>,
+  own: readonly string[],
+): readonly string[] {
+  const known = new Set([...own, ...SETTING_NAMES].flatMap((name) => [name, `${name}_FILE`]))
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(PREFIX) && !known.has(name) && environment[name] !== '')
+    .toSorted()
+    .flatMap((name) => {
+      const meant = nearestOf(name, known)
+      return meant === undefined ? [] : [`${name} is not a setting; did you mean ${meant}?`]
+    })
+}
+
+function nearestOf(name: string, known: ReadonlySet<string>): string | undefined {
+  const isShort = name.length - PREFIX.length < SHORT
+  const mistakesMax = isShort ? MISTAKES_MAX_SHORT : MISTAKES_MAX
+  const [nearest] = [...known]
+    .filter((other) => Math.abs(other.length - name.length) <= mistakesMax)
+    .map((other) => ({ other, mistakes: mistakesBetween(name, other) }))
+    .filter(({ mistakes }) => mistakes <= mistakesMax)
+    .toSorted((left, right) => left.mistakes - right.mistakes)
+  return nearest?.other
+}
+
+/** The distance of Damerau and Levenshtein, in which no letter is changed twice. */
+function mistakesBetween(one: string, other: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: other.length + 1 }, (_, index) => index)
+  for (let row = 1; row <= one.length; row++) {
+    const next = [row]
+    for (let column = 1; column <= other.length; column++) {
+      const isSame = one[row - 1] === other[column - 1]
+      const isTurned = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1]
+      next[column] = Math.min(
+        (last[column] ?? Infinity) + 1,
+        (next[column - 1] ?? Infinity) + 1,
+        (last[column - 1] ?? Infinity) + (isSame ? 0 : 1),
+        isTurned ? (beforeLast[column - 2] ?? Infinity) + 1 : Infinity,
+      )
+    }
+    beforeLast = last
+    last = next
+  }
+  return last[other.length] ?? Infinity
+}
