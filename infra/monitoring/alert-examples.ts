@@ -178,6 +178,24 @@ export const ALERT_EXAMPLES: Readonly<Record<string, AlertExamples>> = {
     quiet: at(20, { 'baton_breaker_open{target="outside"}': still(1) }),
   },
   BatonScanIncomplete: counter('baton_scan_incomplete_total'),
+  BatonScannerFileRefused: gauge('baton_safety_file_refused{file="artefact"}', 1, 0),
+  BatonClassifierFails: {
+    fires: at(25, {
+      'baton_classifier_total{outcome="agreed"}': rising(1),
+      'baton_classifier_total{outcome="timeout"}': rising(2),
+    }),
+    // Of one tenant alone, so that most questions are answered.
+    firesToo: at(20, {
+      'baton_breaker_open{target="classifier"}': still(1),
+      'baton_classifier_total{outcome="agreed"}': rising(100),
+    }),
+    // Most of what is not asked may not leave its place: nothing is wrong with the classifier.
+    quiet: at(25, {
+      'baton_classifier_total{outcome="agreed"}': rising(2),
+      'baton_classifier_total{outcome="invalid"}': rising(1),
+      'baton_classifier_total{outcome="stays_here"}': rising(20),
+    }),
+  },
   BatonBudgetsExhausted: counter(
     'baton_handoff_validation_failures_total{reason="BUDGET_EXHAUSTED"}',
     1,

@@ -166,8 +166,13 @@ describe('a process', () => {
       problem: expect.any(String),
       fix: expect.any(String),
     })
+    const isRefused = 'baton_safety_file_refused{file="artefact"}'
+    expect(await one.exposed()).toContain(`${isRefused} 1`)
     await put(artefact(10, MILDEST))
     await one.judgesBy(rulesetOf(MILDEST))
+    await one.until('nothing to be refused any more', async () =>
+      (await one.exposed()).includes(`${isRefused} 0`),
+    )
     // Told once, however often it was looked at.
     expect(one.refused()).toEqual([`BATON_SAFETY_ARTEFACT_${code}`])
     expect(await one.exposed()).toContain('baton_safety_artefacts_total{outcome="refused"} 1')

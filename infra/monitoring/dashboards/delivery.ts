@@ -121,6 +121,10 @@ export const DELIVERY: Board = {
               expression: rises('baton_safety_artefacts_total', 'outcome'),
               legend: '{{outcome}}',
             },
+            {
+              expression: `max by (file) (${chosen('baton_safety_file_refused')})`,
+              legend: 'refused now, {{file}}',
+            },
           ],
         }),
         line({

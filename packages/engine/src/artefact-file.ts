@@ -30,12 +30,13 @@ interface ArtefactUse {
   readonly isTaken: (sha256: string) => boolean
   readonly take: (artefact: OpenedArtefact) => Promise<void> | void
   readonly refused: (error: BatonError) => void
+  readonly mended?: () => void
 }
 
 /** Answers what looks once at an artefact's file, as `createFileLook` does; what no trusted key has signed is refused. */
 export const createArtefactLook = (
   { path, keys }: ArtefactSource,
-  { isTaken, take, refused }: ArtefactUse,
+  { isTaken, take, refused, mended }: ArtefactUse,
 ): (() => Promise<void>) =>
   createFileLook({
     path,
@@ -44,4 +45,5 @@ export const createArtefactLook = (
     isTaken,
     take: (bytes) => take(openArtefact(bytes, keys)),
     refused,
+    ...(mended === undefined ? {} : { mended }),
   })

@@ -29,7 +29,10 @@ interface FollowParts {
   /** Where they name no artefact, the scanner of the package judges, and the log is told of that alone. */
   readonly settings: Settings<typeof SAFETY_SETTINGS>
   readonly databaseUrl: string
-  readonly metrics: Pick<Metrics, 'safetyArtefactVersion' | 'safetyArtefactsTotal'>
+  readonly metrics: Pick<
+    Metrics,
+    'safetyArtefactVersion' | 'safetyArtefactsTotal' | 'safetyFileRefused'
+  >
   readonly logger: Logger
   /** Between two looks at the file; 3 s by default. */
   readonly everyMs?: number
@@ -74,13 +77,17 @@ export function followingArtefact(parts: FollowParts): Service {
     logger.info({ event: 'safety.artefact_activated', version, signedBy, rulesetVersion })
   }
 
+  const isRefused = metrics.safetyFileRefused.with({ file: 'artefact' })
   function refused({ code, message, fix }: BatonError): void {
+    isRefused.set(1)
     metrics.safetyArtefactsTotal.with({ outcome: 'refused' }).inc()
     logger.error({ event: 'safety.artefact_refused', code, problem: message, fix })
   }
 
   const isTaken = (sha256: string) => sha256 === active?.sha256
-  const look = source && createArtefactLook(source, { isTaken, take, refused })
+  const mended = () => isRefused.set(0)
+  const look = source && createArtefactLook(source, { isTaken, take, refused, mended })
+  if (look !== undefined) isRefused.set(0)
 
   async function run(): Promise<number | void> {
     await look?.()

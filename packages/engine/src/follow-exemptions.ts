@@ -24,7 +24,7 @@ interface FollowParts {
   /** Whose signatures count. */
   readonly people: People
   readonly databaseUrl: string
-  readonly metrics: Pick<Metrics, 'exemptions' | 'exemptionFilesTotal'>
+  readonly metrics: Pick<Metrics, 'exemptions' | 'exemptionFilesTotal' | 'safetyFileRefused'>
   readonly logger: Logger
   /** Between two looks at the file; 3 s by default. */
   readonly everyMs?: number
@@ -62,6 +62,8 @@ export function followingExemptions(parts: FollowParts): FollowedExemptions {
     logger.info({ event: 'safety.exemptions_activated', process, sha256, exemptions: ids })
   }
 
+  const isRefused = metrics.safetyFileRefused.with({ file: 'exemptions' })
+  if (path !== undefined) isRefused.set(0)
   const look =
     path === undefined
       ? undefined
@@ -71,7 +73,9 @@ export function followingExemptions(parts: FollowParts): FollowedExemptions {
           invalid: (problem) => invalidExemptions(path, problem),
           isTaken: (sha256) => sha256 === taken,
           take,
+          mended: () => isRefused.set(0),
           refused({ code, message, fix }) {
+            isRefused.set(1)
             metrics.exemptionFilesTotal.with({ outcome: 'refused' }).inc()
             logger.error({ event: 'safety.exemptions_refused', code, problem: message, fix })
           },

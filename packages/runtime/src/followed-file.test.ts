@@ -32,6 +32,7 @@ function follow() {
       heard.push(`took ${text}`)
     },
     refused: ({ message }) => heard.push(message),
+    mended: () => heard.push('mended'),
   })
   return { heard, look, put: (text: string) => writeFileSync(path, text) }
 }
@@ -64,6 +65,7 @@ it('refuses what is wrong, missing or too large once, and takes what comes after
     'is wrong',
     'is larger than 16 bytes',
     `took ${'x'.repeat(16)}`,
+    'mended',
   ])
 })
 
@@ -73,7 +75,7 @@ it('tells again of what was right in between', async () => {
     put(text)
     await look()
   }
-  expect(heard).toEqual(['took one', 'is wrong', 'is wrong'])
+  expect(heard).toEqual(['took one', 'is wrong', 'mended', 'is wrong'])
 })
 
 it('throws what may pass, and tries again', async () => {

@@ -16,11 +16,13 @@ export interface FollowedFile {
   take(bytes: Uint8Array, sha256: string): Promise<void> | void
   /** Is told once of what was refused, however often it is looked at, until the file is another one. */
   refused(error: BatonError): void
+  /** Is told once that the process goes by what stands there again, after something else was refused. */
+  mended?(): void
 }
 
 /** Answers what looks at the file once. It throws what may pass, and never what is wrong with the file. */
 export function createFileLook(file: FollowedFile): () => Promise<void> {
-  const { isTaken, take, refused } = file
+  const { isTaken, take, refused, mended } = file
   let refusedLast: string | undefined
   return async () => {
     let found = 'unreadable'
@@ -29,6 +31,7 @@ export function createFileLook(file: FollowedFile): () => Promise<void> {
       found = hash('sha256', bytes)
       if (found === refusedLast) return
       if (!isTaken(found)) await take(bytes, found)
+      if (refusedLast !== undefined) mended?.()
       refusedLast = undefined
     } catch (error) {
       if (kindOf(error) !== 'permanent') throw error

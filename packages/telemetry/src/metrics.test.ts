@@ -36,6 +36,7 @@ describe('E18 metric names', () => {
       baton_handoff_validation_failures_total: 'counter',
       baton_safety_artefact_version: 'gauge',
       baton_safety_artefacts_total: 'counter',
+      baton_safety_file_refused: 'gauge',
       baton_safety_shadow_total: 'counter',
       baton_safety_verdicts_total: 'counter',
       baton_context_compressions_total: 'counter',

@@ -86,6 +86,37 @@ export const DELIVERY_ALERTS: readonly Alert[] = [
   },
   {
     ...DELIVERY,
+    name: 'BatonScannerFileRefused',
+    severity: 'ticket',
+    summary: 'what stands in the file of the scanner’s {{ $labels.file }} is refused',
+    meaning:
+      'A new artefact or set of exemptions cannot be taken: the scanner judges by what it took before.',
+    expression: () => 'max by (file) (baton_safety_file_refused) > 0',
+    forSeconds: MINUTE,
+  },
+  {
+    ...DELIVERY,
+    name: 'BatonClassifierFails',
+    severity: 'ticket',
+    summary: 'the classifier beside the scanner fails',
+    meaning:
+      'A classifier of yours does not answer, or is not asked: the scanner decides alone meanwhile.',
+    expression: (span) => {
+      const risen = (matchers: string) =>
+        `sum(increase(baton_classifier_total{${matchers}}[${span(15 * MINUTE)}]))`
+      const asked = risen('outcome!~"stays_here|too_large"')
+      // One tenant's breaker may be open while the questions of all others are answered.
+      return `(
+  ${risen('outcome=~"timeout|unavailable|paused|invalid"')} / ${asked} > 0.5
+  and ${asked} >= 10
+)
+or max(baton_breaker_open{target="classifier"}) > 0`
+    },
+    forSeconds: MINUTE,
+    keepFiringSeconds: 5 * MINUTE,
+  },
+  {
+    ...DELIVERY,
     name: 'BatonBudgetsExhausted',
     severity: 'ticket',
     summary: '{{ $value | humanize }} tasks ran out of budget within an hour',

@@ -92,6 +92,13 @@ export const HANDOFF_METRICS = {
     labels: ['outcome'],
     filledBy: 'receiver, gateway',
   },
+  safetyFileRefused: {
+    name: 'baton_safety_file_refused',
+    kind: 'gauge',
+    help: '1 while this process refuses what stands in a file that changes its scanner, the artefact or the exemptions, and goes on by what it took before.',
+    labels: ['file'],
+    filledBy: 'receiver, gateway',
+  },
   safetyShadowTotal: {
     name: 'baton_safety_shadow_total',
     kind: 'counter',

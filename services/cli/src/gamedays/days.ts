@@ -29,6 +29,8 @@ import { scrubStopped } from './days/scrub-stopped.ts'
 import { serverUnsafe } from './days/server-unsafe.ts'
 import { witnessAway } from './days/witness-away.ts'
 import { contextsGrow } from './days/contexts-grow.ts'
+import { artefactRefused } from './days/artefact-refused.ts'
+import { classifierAway } from './days/classifier-away.ts'
 import { readsFail } from './days/reads-fail.ts'
 import type { GameDay } from './game-day.ts'
 
@@ -64,6 +66,8 @@ export const GAME_DAYS: readonly GameDay[] = [
   erasureFails,
   readsFail,
   contextsGrow,
+  classifierAway,
+  artefactRefused,
 ]
 
 /** Alerts that no game day provokes, and why. */
