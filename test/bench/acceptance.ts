@@ -1,6 +1,6 @@
 // `npm run bench -- acceptance`: which share of sound handoffs is accepted over a long run. Exit code 1 below 99.8 %, or where one is lost.
 import { parseArgs } from 'node:util'
-import { startOwnPostgres, startOwnRedis } from '@baton/testkit'
+import { withOwnServers } from './own-servers.ts'
 import { recordMeasurements } from './results.ts'
 import { runLoad } from './system-under-load.ts'
 
@@ -27,17 +27,7 @@ async function main(): Promise<void> {
   const { values } = parseArgs({ options: OPTIONS, args: process.argv.slice(3) })
   if (values.help) return say(HELP)
   const [seconds, ratePerSecond] = [Number(values.seconds), Number(values.rate)]
-  const postgres = await startOwnPostgres()
-  const redis = values['no-redis'] ? undefined : await startOwnRedis()
-  try {
-    if (redis !== undefined && 'unavailable' in redis)
-      throw new Error(`no Redis (${redis.unavailable}): give --no-redis`)
-    const servers = {
-      adminUrl: postgres.superuserUrl,
-      postgresPid: 0,
-      redisPid: 0,
-      redisUrl: redis?.url,
-    }
+  await withOwnServers(!values['no-redis'], async (servers) => {
     const plan = { name: 'acceptance', bytes: 4_096, seconds, ratePerSecond }
     const { sent, failed, accepted } = await runLoad(plan, servers)
     const share = accepted / (sent + failed)
@@ -47,10 +37,7 @@ async function main(): Promise<void> {
     if (values.json)
       process.stdout.write(`${JSON.stringify({ seconds, sent, failed, accepted, share })}\n`)
     if (!(share >= SHARE_MIN)) process.exitCode = 1
-  } finally {
-    if (redis !== undefined && !('unavailable' in redis)) await redis.stop()
-    await postgres.stop()
-  }
+  })
 }
 
 await main()

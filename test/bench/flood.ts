@@ -6,11 +6,13 @@ import { createSender, parseSigningKeys } from '@baton/sdk'
 import type { AgentState, Sender } from '@baton/sdk'
 import { createPool } from '@baton/store'
 import type { Pool } from '@baton/store'
-import { createSystem, eventually, startOwnPostgres, startOwnRedis } from '@baton/testkit'
+import { createSystem, eventually } from '@baton/testkit'
 import { stateOf } from './message.ts'
+import { withOwnServers } from './own-servers.ts'
 import { recordMeasurements } from './results.ts'
 import { spreadOf } from './statistics.ts'
 import type { Spread } from './statistics.ts'
+import type { Servers } from './system-under-load.ts'
 
 const HELP = `npm run bench -- flood [options]
   --seconds N    length of the quiet part, and of the part with hostile texts (60)
@@ -112,16 +114,25 @@ async function acceptedSince(pool: Pool, since: Date): Promise<Spread> {
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: OPTIONS, args: process.argv.slice(3) })
   if (values.help) return say(HELP)
-  const [seconds, rate] = [Number(values.seconds), Number(values.rate)]
-  const postgres = await startOwnPostgres()
-  const redis = values['no-redis'] ? undefined : await startOwnRedis()
-  if (redis !== undefined && 'unavailable' in redis)
-    throw new Error(`no Redis (${redis.unavailable}): give --no-redis`)
+  const plan = { seconds: Number(values.seconds), rate: Number(values.rate) }
+  await withOwnServers(!values['no-redis'], async (servers) => {
+    const { parts, taken, outcomes } = await run(plan, servers)
+    if (values.json) process.stdout.write(`${JSON.stringify({ parts, taken, outcomes })}\n`)
+    if ((parts['hostile']?.p99 ?? Infinity) > SLO.p99) process.exitCode = 1
+  })
+}
+
+interface Plan {
+  readonly seconds: number
+  readonly rate: number
+}
+
+async function run({ seconds, rate }: Plan, { adminUrl, redisUrl }: Servers) {
   const system = await createSystem({
     purpose: 'bench',
-    adminUrl: postgres.superuserUrl,
+    adminUrl,
     agents: './test/bench/sink-agents.ts',
-    ...(redis === undefined ? {} : { redisUrl: redis.url }),
+    ...(redisUrl === undefined ? {} : { redisUrl }),
     env: { BATON_LOG_LEVEL: 'warn' },
   })
   const pool = createPool({ url: system.databaseUrl, applicationName: 'bench', connectionsMax: 2 })
@@ -133,7 +144,7 @@ async function main(): Promise<void> {
   const [ordinary, hostile] = [openSender(), openSender()]
   try {
     await system.start('auditor')
-    if (redis !== undefined) await system.start('relay')
+    if (redisUrl !== undefined) await system.start('relay')
     await system.start('receiver')
     await sendAtRate(ordinary, rate, performance.now() + 5_000)
     const parts: Record<string, Spread> = {}
@@ -163,13 +174,10 @@ async function main(): Promise<void> {
         promised: `p99 ${SLO.p99}, max ${SLO.max} ms`,
       })),
     )
-    if (values.json) process.stdout.write(`${JSON.stringify({ parts, taken, outcomes: rows })}\n`)
-    if ((parts['hostile']?.p99 ?? Infinity) > SLO.p99) process.exitCode = 1
+    return { parts, taken, outcomes: rows }
   } finally {
     await Promise.all([ordinary.close(), hostile.close(), pool.end()])
     await system.stop()
-    if (redis !== undefined) await redis.stop()
-    await postgres.stop()
   }
 }
 

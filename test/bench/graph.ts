@@ -5,12 +5,14 @@ import { createSender, parseSigningKeys } from '@baton/sdk'
 import type { Sender } from '@baton/sdk'
 import { createPool } from '@baton/store'
 import type { Pool } from '@baton/store'
-import { createSystem, eventually, startOwnPostgres, startOwnRedis } from '@baton/testkit'
+import { createSystem, eventually } from '@baton/testkit'
 import { BRANCH_MS, CHAIN_HOPS } from './graph-agents.ts'
 import { stateOf } from './message.ts'
+import { withOwnServers } from './own-servers.ts'
 import { recordMeasurements } from './results.ts'
 import { spreadOf } from './statistics.ts'
 import type { Spread } from './statistics.ts'
+import type { Servers } from './system-under-load.ts'
 
 const AT_ONCE = 64
 
@@ -98,11 +100,6 @@ async function hasCompleted(pool: Pool, taskId: string): Promise<boolean> {
 const figuresOf = ({ p50, p95, max }: Spread): string => `p50 ${p50}, p95 ${p95}, max ${max} ms`
 const ofSlowest = (ms: number): string => (ms / SLOWEST_MS).toFixed(3)
 
-interface Servers {
-  readonly adminUrl: string
-  readonly redisUrl: string | undefined
-}
-
 interface Plan {
   readonly tasks: number
   readonly chains: number
@@ -159,12 +156,7 @@ async function main(): Promise<void> {
     chains: Number(values.chains),
     onlyChains: values['only-chains'],
   }
-  const postgres = await startOwnPostgres()
-  const redis = values['no-redis'] ? undefined : await startOwnRedis()
-  try {
-    if (redis !== undefined && 'unavailable' in redis)
-      throw new Error(`no Redis (${redis.unavailable}): give --no-redis`)
-    const servers = { adminUrl: postgres.superuserUrl, redisUrl: redis?.url }
+  await withOwnServers(!values['no-redis'], async (servers) => {
     const { chain, perSecond, branches } = await run(plan, servers)
     const { tasks, chains } = plan
     tell(
@@ -178,10 +170,7 @@ async function main(): Promise<void> {
     if (branches !== undefined) tellBranches(branches, tasks)
     if (values.json)
       process.stdout.write(`${JSON.stringify({ tasks, chains, chain, perSecond, branches })}\n`)
-  } finally {
-    if (redis !== undefined && !('unavailable' in redis)) await redis.stop()
-    await postgres.stop()
-  }
+  })
 }
 
 await main()

@@ -1,13 +1,12 @@
 // `npm run bench`: what one handoff costs, end to end, beside plain BullMQ and the database's own floor.
 import { parseArgs } from 'node:util'
-import { startOwnPostgres, startOwnRedis } from '@baton/testkit'
 import { measureFloor } from './floor.ts'
 import { measurePlainQueue } from './plain-queue.ts'
+import { withOwnServers } from './own-servers.ts'
 import { MACHINE, recordMeasurements } from './results.ts'
 import type { Measurement } from './results.ts'
 import { runLoad } from './system-under-load.ts'
 import type { LoadPlan, LoadResult, Servers } from './system-under-load.ts'
-import { serverPid } from './server-pid.ts'
 import type { Spread } from './statistics.ts'
 
 const HELP = `npm run bench -- [options]     npm run bench -- recovery|verify|audit|trace|graph|telemetry|erasure|acceptance|tenants|mutants|scanner|flood [--help]
@@ -205,27 +204,12 @@ function measurementsOf(report: Report): readonly Measurement[] {
 
 async function main(): Promise<void> {
   const args = readArguments()
-  const postgres = await startOwnPostgres()
-  const redis = args.redis ? await startOwnRedis() : undefined
-  try {
-    if (redis !== undefined && 'unavailable' in redis) {
-      say(`bench: no Redis (${redis.unavailable}); run with --no-redis, or set REDIS on PATH`)
-      process.exitCode = 1
-      return
-    }
-    const report = await measure(args, {
-      adminUrl: postgres.superuserUrl,
-      postgresPid: await serverPid(postgres.port),
-      redisPid: redis === undefined ? 0 : await serverPid(Number(new URL(redis.url).port)),
-      redisUrl: redis?.url,
-    })
+  await withOwnServers(args.redis, async (servers) => {
+    const report = await measure(args, servers)
     printReport(report)
     recordMeasurements(measurementsOf(report))
     if (args.json) process.stdout.write(`${JSON.stringify(report)}\n`)
-  } finally {
-    if (redis !== undefined && !('unavailable' in redis)) await redis.stop()
-    await postgres.stop()
-  }
+  })
 }
 
 if (process.argv[2] === 'recovery') await import('./recovery.ts')

@@ -3,9 +3,9 @@
 import { request } from 'node:http'
 import { parseArgs } from 'node:util'
 import { freePort } from '@baton/embedded'
-import { spawnService, startOwnPostgres, startOwnRedis } from '@baton/testkit'
+import { spawnService } from '@baton/testkit'
+import { withOwnServers } from './own-servers.ts'
 import { recordMeasurements } from './results.ts'
-import { serverPid } from './server-pid.ts'
 import { runLoad } from './system-under-load.ts'
 import type { LoadPlan, Servers, Told } from './system-under-load.ts'
 
@@ -129,25 +129,7 @@ async function main(): Promise<void> {
     { name: 'saturation', bytes: 4_096, seconds, underWay: 512 },
     { name: `${values.rate}/s`, bytes: 4_096, seconds, ratePerSecond: Number(values.rate) },
   ]
-  const postgres = await startOwnPostgres()
-  const redis = await startOwnRedis()
-  try {
-    if ('unavailable' in redis) {
-      say(`bench: no Redis (${redis.unavailable})`)
-      process.exitCode = 1
-      return
-    }
-    const servers = {
-      adminUrl: postgres.superuserUrl,
-      postgresPid: await serverPid(postgres.port),
-      redisPid: await serverPid(Number(new URL(redis.url).port)),
-      redisUrl: redis.url,
-    }
-    await run(plans, servers, Number(values.rounds))
-  } finally {
-    if (!('unavailable' in redis)) await redis.stop()
-    await postgres.stop()
-  }
+  await withOwnServers(true, (servers) => run(plans, servers, Number(values.rounds)))
 }
 
 await main()

@@ -4,12 +4,14 @@ import { freePort } from '@baton/embedded'
 import { createApiKey } from '@baton/gateway'
 import { addTenant, createPool } from '@baton/store'
 import type { Pool } from '@baton/store'
-import { createSystem, startOwnPostgres, startOwnRedis } from '@baton/testkit'
+import { createSystem } from '@baton/testkit'
+import { withOwnServers } from './own-servers.ts'
 import { recordMeasurements } from './results.ts'
 import { runScript } from './run-script.ts'
 import { spreadOf } from './statistics.ts'
 import type { Spread } from './statistics.ts'
 import type { TenantLoad } from './tenant-load-process.ts'
+import type { Servers } from './system-under-load.ts'
 
 const HELP = `npm run bench -- tenants [options]
   --seconds N    length of each part (20)
@@ -71,11 +73,6 @@ interface Plan {
   readonly rounds: number
   readonly seconds: number
   readonly ratePerSecond: number
-}
-
-interface Servers {
-  readonly adminUrl: string
-  readonly redisUrl: string | undefined
 }
 
 // Of what a tenant sent since a time, how long each waited until a receiver accepted it.
@@ -183,19 +180,12 @@ async function main(): Promise<void> {
     seconds: Number(values.seconds),
     ratePerSecond: Number(values.rate),
   }
-  const postgres = await startOwnPostgres()
-  const redis = values['no-redis'] ? undefined : await startOwnRedis()
-  try {
-    if (redis !== undefined && 'unavailable' in redis)
-      throw new Error(`no Redis (${redis.unavailable}): give --no-redis`)
-    const parts = await run(plan, { adminUrl: postgres.superuserUrl, redisUrl: redis?.url })
+  await withOwnServers(!values['no-redis'], async (servers) => {
+    const parts = await run(plan, servers)
     record(parts)
     if (values.json) process.stdout.write(`${JSON.stringify({ ...plan, parts })}\n`)
     if (parts.some(({ timesQuiet }) => !(timesQuiet <= TIMES_MAX))) process.exitCode = 1
-  } finally {
-    if (redis !== undefined && !('unavailable' in redis)) await redis.stop()
-    await postgres.stop()
-  }
+  })
 }
 
 await main()
