@@ -12,35 +12,19 @@ const ENDED_IN_BRANCH: Place = [
   'END_BRANCHES(`select branch_id, id as handoff_id, state as outcome',
 ]
 
+const DECIDED_BY_SCANNER: Place = [
+  'packages/safety/src/decision.ts',
+  "rejects ? 'reject' : score >= THRESHOLDS.flag ? 'flag' : 'allow'",
+]
+const SCANNER_DECISIONS = {
+  allow: DECIDED_BY_SCANNER,
+  flag: DECIDED_BY_SCANNER,
+  reject: DECIDED_BY_SCANNER,
+}
+
 export const COLUMN_VALUES: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
-  'shadow_difference.active_decision': {
-    allow: [
-      'packages/safety/src/decision.ts',
-      "rejects ? 'reject' : score >= THRESHOLDS.flag ? 'flag' : 'allow'",
-    ],
-    flag: [
-      'packages/safety/src/decision.ts',
-      "rejects ? 'reject' : score >= THRESHOLDS.flag ? 'flag' : 'allow'",
-    ],
-    reject: [
-      'packages/safety/src/decision.ts',
-      "rejects ? 'reject' : score >= THRESHOLDS.flag ? 'flag' : 'allow'",
-    ],
-  },
-  'shadow_difference.candidate_decision': {
-    allow: [
-      'packages/safety/src/decision.ts',
-      "rejects ? 'reject' : score >= THRESHOLDS.flag ? 'flag' : 'allow'",
-    ],
-    flag: [
-      'packages/safety/src/decision.ts',
-      "rejects ? 'reject' : score >= THRESHOLDS.flag ? 'flag' : 'allow'",
-    ],
-    reject: [
-      'packages/safety/src/decision.ts',
-      "rejects ? 'reject' : score >= THRESHOLDS.flag ? 'flag' : 'allow'",
-    ],
-  },
+  'shadow_difference.active_decision': SCANNER_DECISIONS,
+  'shadow_difference.candidate_decision': SCANNER_DECISIONS,
   'task.status': {
     PENDING_HANDOFF: [`${STORE}/send.ts`, "'PENDING_HANDOFF', (array_agg(checkpoint_id"],
     RUNNING: [`${STORE}/executions.ts`, "update task set status = 'RUNNING'"],
@@ -202,9 +186,7 @@ export const RECORD_VALUES: Readonly<Record<string, Readonly<Record<string, Plac
     skipped: ['packages/protocol/src/verdict.ts', "safety: 'skipped'"],
   },
   'Safety.decision': {
-    allow: ['packages/safety/src/decision.ts', "? 'flag' : 'allow'"],
-    flag: ['packages/safety/src/decision.ts', "? 'flag' : 'allow'"],
-    reject: ['packages/safety/src/decision.ts', "rejects ? 'reject'"],
+    ...SCANNER_DECISIONS,
     skipped: [ENTRIES, "scan?.decision ?? 'skipped'"],
   },
   'Segment.kind': {

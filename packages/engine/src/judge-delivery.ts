@@ -18,20 +18,24 @@ import { LARGE_BYTES } from './large-work.ts'
 import type { LargeWork } from './large-work.ts'
 import type { Shadow } from './shadow-scanner.ts'
 
-export interface JudgeParts extends Omit<JudgingBy, 'held'> {
+/** Beside whom, and past what, an installation has handoffs judged: by default by the scanner alone. */
+export interface JudgingBeside {
+  /** Who judges texts beside the scanner, and may judge them worse. */
+  readonly classifier?: Classifier | undefined
+  /** What people took out of the scanner's decisions, for example of `openExemptions`; asked for with each handoff. */
+  readonly exemptions?: (() => readonly Exemption[]) | undefined
+  /** Agent types that take nothing which is flagged, or `*`: it waits for people, like what is rejected. */
+  readonly rejectFlagged?: readonly string[] | undefined
+  /** Who compares what another scanner would say. */
+  readonly shadow?: Shadow | undefined
+}
+
+export interface JudgeParts extends Omit<JudgingBy, 'held'>, JudgingBeside {
   readonly pool: Pool
   readonly leaseMs: number
   readonly largeWork: LargeWork
   /** The one by which large work judges as well. */
   readonly scanner: ActiveScanner
-  /** Who judges texts beside the scanner; nobody by default. */
-  readonly classifier?: Classifier | undefined
-  /** What people took out of the scanner's decisions, asked for with each handoff; nothing by default. */
-  readonly exemptions?: (() => readonly Exemption[]) | undefined
-  /** Agent types that take nothing which is flagged; `*` for every one; none by default. */
-  readonly rejectFlagged?: readonly string[] | undefined
-  /** Who compares what another scanner would say; nobody by default. */
-  readonly shadow?: Shadow | undefined
   readonly metrics: Pick<Metrics, 'classifierTotal'>
 }
 

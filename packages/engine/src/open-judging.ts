@@ -2,11 +2,11 @@
 import { facts } from '@baton/ledger'
 import type { OperationDetail } from '@baton/ledger'
 import type { Settings, Tls } from '@baton/runtime'
-import type { JudgeParts } from './judge-delivery.ts'
+import type { JudgingBeside } from './judge-delivery.ts'
 import { openClassifier } from './open-classifier.ts'
 import type { CLASSIFIER_SETTINGS, JUDGING_SETTINGS } from './settings.ts'
 
-export type Judging = Required<Pick<JudgeParts, 'classifier' | 'rejectFlagged'>>
+export type Judging = Required<Pick<JudgingBeside, 'classifier' | 'rejectFlagged'>>
 
 /** Throws BATON_PLAINTEXT_REFUSED. */
 export const openJudging = (

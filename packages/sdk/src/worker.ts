@@ -21,16 +21,14 @@ import type {
   Agent,
   Backoff,
   BlockedPolicy,
-  Classifier,
   CompressionBounds,
   EventShipper,
-  Exemption,
   HostedAgent,
+  JudgingBeside,
   KnownReceivers,
   LargeWorkBounds,
   OutsideAgent,
   Receiver,
-  Shadow,
 } from '@baton/engine'
 import { NOBODY } from '@baton/ledger'
 import type { People } from '@baton/ledger'
@@ -44,7 +42,8 @@ import { createMetrics } from '@baton/telemetry'
 import type { Gauge, HandoffTransport, Metrics } from '@baton/telemetry'
 import type { ConsumeOptions, Consumer, Transport } from '@baton/transport'
 
-export interface WorkerOptions {
+/** The worker closes its classifier. */
+export interface WorkerOptions extends JudgingBeside {
   /** Of defineAgent and definePushAgent. */
   readonly agents: readonly HostedAgent[]
   /** The operational database. */
@@ -69,14 +68,6 @@ export interface WorkerOptions {
   readonly jurisdiction?: string | undefined
   /** Who condenses what agents hand on and does not fit the next one's window; the extract by default. The worker closes it. */
   readonly summariser?: Summariser | undefined
-  /** Who judges the texts of handoffs beside the scanner, and may judge them worse; nobody by default. The worker closes it. */
-  readonly classifier?: Classifier | undefined
-  /** What people took out of the scanner's decisions, of `openExemptions`; asked for with each handoff; nothing by default. */
-  readonly exemptions?: (() => readonly Exemption[]) | undefined
-  /** Agent types that take nothing which is flagged, or `*`: it waits for people, like what is rejected. None by default. */
-  readonly rejectFlagged?: readonly string[] | undefined
-  /** Who compares what another scanner would say; nobody by default. */
-  readonly shadow?: Shadow | undefined
   /** How much of a receiver's window what is handed on may fill, and how many of the latest turns stay; 0.8 and 5 by default. */
   readonly compression?: CompressionBounds | undefined
   /** Most handoffs under way at once per agent type; 32 by default. As many direct calls, of all types together. */

@@ -15,14 +15,12 @@ import type {
   ActiveScanner,
   Backoff,
   BlockedPolicy,
-  Classifier,
   EventShipper,
-  Exemption,
+  JudgingBeside,
   KnownReceivers,
   LargeWork,
   Receiver,
   SettleParts,
-  Shadow,
 } from '@baton/engine'
 import { ProblemError } from '@baton/http/server'
 import type { People } from '@baton/ledger'
@@ -36,8 +34,8 @@ import type { Transport } from '@baton/transport'
 import { createHandOut } from './hand-out.ts'
 import type { HandOut } from './hand-out.ts'
 
-/** What the gateway is told about it. */
-export interface RemoteOptions {
+/** What the gateway is told about it; a classifier is closed by who opened it. */
+export interface RemoteOptions extends JudgingBeside {
   /** Where queue messages come from; closed by who opened it, after the gateway has stopped. */
   readonly transport: Transport
   readonly client: AuditClient
@@ -49,14 +47,6 @@ export interface RemoteOptions {
   readonly backoff: Backoff
   readonly blockedPolicy: BlockedPolicy
   readonly lostFacts: LostFactsPolicy
-  /** Who judges texts beside the scanner; closed by who opened it. */
-  readonly classifier?: Classifier | undefined
-  /** What people took out of the scanner's decisions, asked for with each handoff. */
-  readonly exemptions?: (() => readonly Exemption[]) | undefined
-  /** Agent types that take nothing which is flagged. */
-  readonly rejectFlagged?: readonly string[] | undefined
-  /** Who compares what another scanner would say; nobody by default. */
-  readonly shadow?: Shadow | undefined
   readonly onStuck: (error: Error) => void
 }
 
@@ -163,10 +153,11 @@ export async function openRemote(
     logger,
     tls,
     ...given
-  }: Pick<RemoteOptions, 'classifier' | 'exemptions' | 'rejectFlagged' | 'shadow' | 'onStuck'> & {
-    readonly tls: Tls
-    readonly logger: Logger
-  },
+  }: JudgingBeside &
+    Pick<RemoteOptions, 'onStuck'> & {
+      readonly tls: Tls
+      readonly logger: Logger
+    },
 ): Promise<RemoteOptions | undefined> {
   const { BATON_AUDIT_URL: auditUrl, BATON_AUDIT_APPEND_TOKEN: token } = settings
   if (token === undefined) return undefined
