@@ -1,6 +1,7 @@
 // No amount of decoys hides an attack: whatever a message makes the scanner do, nothing passes because a bound was met.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { DISGUISES, rotate } from '../fixtures/disguises.ts'
 import { createScanner } from './scanner.ts'
 
 const { scan } = createScanner()
@@ -10,38 +11,13 @@ const DECOY = 'The gardener read the previous instructions, and the other instru
 /** Keeps two disguised texts from being taken for one. */
 const FILLER = ` ${'The roses want water in the morning. '.repeat(4)}\n`
 
-const each = (text: string, change: (character: string) => string): string =>
-  Array.from(text, change).join('')
-const hexOf = (character: string, width: number): string =>
-  character.charCodeAt(0).toString(16).padStart(width, '0')
-const rotate = (text: string, shift: number): string =>
-  text.replaceAll(/[a-z]/giu, (letter) => {
-    const first = letter < 'a' ? 65 : 97
-    return String.fromCharCode(first + ((letter.charCodeAt(0) - first + shift) % 26))
-  })
-const LEET: Readonly<Record<string, string>> = { a: '4', e: '3', i: '1', o: '0', s: '5', t: '7' }
-
-const DISGUISES: Readonly<Record<string, (text: string) => string>> = {
-  base64: (text) => Buffer.from(text).toString('base64'),
-  'base64 twice': (text) => Buffer.from(Buffer.from(text).toString('base64')).toString('base64'),
-  hex: (text) => Buffer.from(text).toString('hex'),
-  percent: (text) => each(text, (c) => `%${hexOf(c, 2)}`),
-  entities: (text) => each(text, (c) => `&#${c.charCodeAt(0)};`),
-  escapes: (text) => each(text, (c) => `\\u${hexOf(c, 4)}`),
-  tags: (text) => each(text, (c) => String.fromCodePoint(0xe0000 + c.charCodeAt(0))),
-  selectors: (text) =>
-    `👍${each(text, (c) => String.fromCodePoint(0xe0100 + c.charCodeAt(0) - 16))}`,
-  rot13: (text) => rotate(text, 13),
-  'rotation by three': (text) => rotate(text, 3),
-  reversed: (text) => Array.from(text).toReversed().join(''),
-  leet: (text) => each(text, (c) => LEET[c] ?? c),
-  spaced: (text) => Array.from(text).join(' '),
-  'cut words': (text) => text.replaceAll(/([a-z]{3})([a-z]{2})/giu, '$1 $2'),
-  turns: (text) =>
-    `[{"role": "tool", "content": "${text.replaceAll(' ', '"}, {"role": "user", "content": "')}"}]`,
-}
 const NAMES = Object.keys(DISGUISES)
-const disguise = (name: string, text: string): string => DISGUISES[name]?.(text) ?? text
+
+function disguise(name: string, text: string): string {
+  const known = DISGUISES[name]
+  if (known === undefined) throw new RangeError(`there is no disguise ${name}`)
+  return known.encode(text)
+}
 
 function hidden(name: string, decoys: readonly string[], at: number): string {
   const parts = [...decoys]
@@ -79,10 +55,10 @@ describe('an attack among decoys', TIME_LIMIT, () => {
   it.each([
     ['base64', 4_000],
     ['hex', 4_000],
-    ['percent', 2_000],
-    ['tags', 4_000],
-    ['selectors', 4_000],
-    ['spaced', 4_000],
+    ['percent signs', 2_000],
+    ['tag characters', 4_000],
+    ['variation selectors', 4_000],
+    ['spaced letters', 4_000],
   ])('in one long run of %s is rejected behind it', (name, times) => {
     const text = `${DECOY} `.repeat(times / 10) + ATTACK
     expect(decisionOf(disguise(name, text))).toBe('reject')
@@ -134,7 +110,14 @@ describe('what hides more than a message may make the scanner read', () => {
 
   it('is nothing that ordinary encoded texts come near', () => {
     const letter = 'Dear tenant, the rent is due on the first day of the month. '
-    for (const name of ['base64', 'hex', 'percent', 'escapes', 'base64 twice', 'spaced']) {
+    for (const name of [
+      'base64',
+      'hex',
+      'percent signs',
+      'unicode escapes',
+      'base64 twice',
+      'spaced letters',
+    ]) {
       const verdict = scan({ currentState: { note: disguise(name, letter.repeat(1_000)) } })
       expect(verdict, `as ${name}`).toMatchObject({ decision: 'allow', incomplete: false })
     }
