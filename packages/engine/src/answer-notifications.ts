@@ -3,7 +3,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Checkpoint, HandoffMessage } from '@baton/protocol'
-import { codeOf, defect, every, transient } from '@baton/runtime'
+import { codeOf, defect, every, transient, within } from '@baton/runtime'
 import type { Service } from '@baton/runtime'
 import { acknowledgeNotifications, listenToSenders, takeNotifications } from '@baton/store'
 import type { SenderNotification } from '@baton/store'
@@ -219,7 +219,8 @@ async function answerReturn(
     retryAt,
     message: readMessage(notification.body),
   }
-  const correction = await within(deps.correctionMs, hooks.onReturn?.(returned))
+  const correcting = hooks.onReturn?.(returned)
+  const correction = correcting && (await hookWithin(deps.correctionMs, correcting))
   if (correction === undefined) return deps.acknowledge(notification)
   const outcome = await deps.revise(notification, correction)
   if (outcome.kind === 'budget') throw refusedRevision(notification.handoffId, outcome)
@@ -232,14 +233,12 @@ async function answerRollback(
   notification: SenderNotification,
   hooks: NotificationHooks,
 ): Promise<void> {
-  await within(
-    deps.correctionMs,
-    hooks.onRollback?.({
-      ...toldOf(notification),
-      checkpoint: notification.checkpoint,
-      resume: (change = {}) => deps.resume(notification, change),
-    }),
-  )
+  const answering = hooks.onRollback?.({
+    ...toldOf(notification),
+    checkpoint: notification.checkpoint,
+    resume: (change = {}) => deps.resume(notification, change),
+  })
+  if (answering !== undefined) await hookWithin(deps.correctionMs, answering)
   await deps.acknowledge(notification)
 }
 
@@ -269,21 +268,9 @@ function refuseDamage({ checkpoint, checkpointSha256, handoffId }: SenderNotific
   )
 }
 
-function within<Result>(
-  limitMs: number,
-  work: Promise<Result> | undefined,
-): Promise<Result | undefined> {
-  if (work === undefined) return Promise.resolve(undefined)
-  return new Promise((resolve, reject) => {
-    const slow = () =>
-      reject(
-        transient('BATON_HOOK_SLOW', `the hook did not answer within ${limitMs} ms`, {
-          fix: 'Answer sooner, or raise the correction time.',
-        }),
-      )
-    const timer = setTimeout(slow, limitMs)
-    Promise.resolve(work)
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer))
-  })
-}
+const hookWithin = <Result>(limitMs: number, work: Promise<Result>): Promise<Result> =>
+  within(limitMs, work, () =>
+    transient('BATON_HOOK_SLOW', `the hook did not answer within ${limitMs} ms`, {
+      fix: 'Answer sooner, or raise the correction time.',
+    }),
+  )

@@ -24,6 +24,7 @@ export {
   PROCESS_SETTINGS,
 } from './process-settings.ts'
 export { isLoopback, refusePlainListening, refusePlaintext, refusePlainUrl } from './plaintext.ts'
+export { within } from './within.ts'
 export { serveTasks } from './thread.ts'
 export { createThreads } from './threads.ts'
 export type { TaskOutcome, Threads } from './threads.ts'

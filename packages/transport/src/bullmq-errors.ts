@@ -1,5 +1,5 @@
 // Trouble with a queue, made harmless: bounded waits, one kind of error, nothing unhandled.
-import { transient } from '@baton/runtime'
+import { transient, within } from '@baton/runtime'
 import type { BatonError, Logger } from '@baton/runtime'
 
 /** A publication that takes longer has failed as far as the relay is concerned. */
@@ -42,16 +42,9 @@ export function unavailable(cause: unknown): BatonError {
 }
 
 /** The result of `work`, or BATON_QUEUE_UNAVAILABLE when it fails or takes longer than `limitMs`. */
-export async function within<Result>(limitMs: number, work: Promise<Result>): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs)
-  })
-  try {
-    return await Promise.race([work, late])
-  } catch (error) {
-    throw unavailable(error)
-  } finally {
-    clearTimeout(timer)
-  }
-}
+export const availableWithin = <Result>(limitMs: number, work: Promise<Result>): Promise<Result> =>
+  within(limitMs, work, () => new Error(`no answer within ${limitMs} ms`)).catch(
+    (error: unknown) => {
+      throw unavailable(error)
+    },
+  )

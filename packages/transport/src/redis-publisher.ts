@@ -2,7 +2,7 @@
 import type { Logger } from '@baton/runtime'
 import { Queue, QueueKeys } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { logErrors, PUBLISH_TIMEOUT_MS, within } from './bullmq-errors.ts'
+import { availableWithin, logErrors, PUBLISH_TIMEOUT_MS } from './bullmq-errors.ts'
 import { createBullmqQueues, queueNameOf } from './bullmq-queues.ts'
 import type { PointerQueue } from './bullmq-queues.ts'
 import { openRedis, publisherOptions } from './redis-connection.ts'
@@ -55,7 +55,7 @@ export function createRedisPublisher(options: PublisherOptions): RedisPublisher 
     redis.once('ready', () => resolve()).once('end', () => resolve())
   })
   const bounded = <Result>(work: () => Promise<Result>): Promise<Result> =>
-    within(PUBLISH_TIMEOUT_MS, opened.then(work))
+    availableWithin(PUBLISH_TIMEOUT_MS, opened.then(work))
   return {
     publish: (jobs) => bounded(() => queues.publish(jobs)),
     missing: (jobs) => bounded(() => findMissing(redis, jobs, keyOf)),
