@@ -1,11 +1,8 @@
 // Rules for the stage directions of a jailbreak: a role that is never left, a second answer, a game of lives, fiction as a cover.
-import { NOT } from './denial.ts'
+import { NEVER, NOT } from './denial.ts'
 import { combine, list, oneOf, pattern } from './rule.ts'
 import type { Rule, RuleGroup } from './rule.ts'
 
-const NEVER = oneOf(
-  `${NOT}|without|avoid|no|nor|stop|refrain from|instead of|not allowed to|incapable of|unable to|rather than`,
-)
 const PLAY_RULES: readonly Rule[] = [
   {
     id: 'stays-in-role',

@@ -1,11 +1,8 @@
 // Rules for texts that forbid the receiver to refuse, to warn or to apologise.
-import { NOT } from './denial.ts'
+import { NEVER, NOT } from './denial.ts'
 import { combine, list, oneOf, pattern } from './rule.ts'
 import type { Rule, RuleGroup } from './rule.ts'
 
-const NEVER = oneOf(
-  `${NOT}|without|avoid|no|nor|stop|refrain from|instead of|not allowed to|incapable of|unable to|rather than`,
-)
 const REFUSAL =
   oneOf(`i can'?t|i can’t|i cannot|i can not|i'?m sorry|i’m sorry|i am sorry|as an ai|as an artificial|i'?m unable|i am unable|i'?m afraid|i apologi[sz]e|i am not able|i'?m not able|
 sorry,? but|you can'?t|you can’t|you cannot|you can not|he can'?t|he can’t|he cannot|she can'?t|she cannot|it can'?t|it can’t|it cannot|they can'?t|they cannot|something is (?:not|against)|you are (?:an ai|a language|an artificial|unable|not able|not allowed|chatgpt)|
