@@ -9,8 +9,9 @@ describe('explainRule', () => {
     expect(explained?.effects.length).toBeGreaterThan(0)
   })
 
-  it('names both forms of the model', () => {
-    expect(explainRule('model')?.effects.map(({ effect }) => effect)).toEqual(['suspect', 'reject'])
+  it('names every form of the model', () => {
+    const effects = explainRule('model')?.effects.map(({ effect }) => effect)
+    expect(effects).toEqual(['suspect', 'note', 'reject'])
   })
 
   it('knows no other rules', () => {

@@ -1,5 +1,5 @@
 // Says in words what a rule looks for and what it may cause; decides nothing, so no ruleset version depends on it.
-import { MODEL_FLAGS, MODEL_REJECTS } from './model/model.ts'
+import { MODEL_FLAGS, MODEL_NOTES, MODEL_REJECTS } from './model/model.ts'
 import { HIDDEN_CHARACTERS, HIDDEN_TEXT } from './rules/hidden.ts'
 import { SCAN_INCOMPLETE } from './rules/incomplete.ts'
 import { RULE_GROUPS } from './rules/index.ts'
@@ -8,7 +8,7 @@ import type { Rule, RuleEffect } from './rules/rule.ts'
 export interface RuleExplanation {
   readonly id: string
   readonly category: string
-  /** What each of its forms may cause: the model flags, and where it is surest rejects. */
+  /** What each of its forms may cause: the model has one that flags, one for where orders are normal, and one that rejects. */
   readonly effects: readonly { readonly effect: RuleEffect; readonly weight: number }[]
   readonly looksFor: string
 }
@@ -19,6 +19,7 @@ const RULES: readonly Rule[] = [
   HIDDEN_CHARACTERS,
   SCAN_INCOMPLETE,
   MODEL_FLAGS,
+  MODEL_NOTES,
   MODEL_REJECTS,
 ]
 

@@ -7,6 +7,7 @@ export {
   sharedWeights,
 } from './artefact.ts'
 export { scannerFault } from './check-scanner.ts'
+export { THRESHOLDS } from './decision.ts'
 export { explainRule, RULE_IDS } from './explain.ts'
 export { createScanner, prepareScanner } from './scanner.ts'
 export { EMBEDDED_MODEL } from './model/model.ts'

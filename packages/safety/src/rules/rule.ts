@@ -1,8 +1,8 @@
 // The shape of a rule and the small notation in which patterns are written.
 
 /**
- * What a rule may cause. `reject`: alone enough in data and dialogue (class R). `suspect`: flags alone, rejects only
- * beside another (class S). `note`: recorded, decides nothing.
+ * What a rule may cause beside a flag, to which the weight of each adds. `reject`: alone enough where its weight reaches what the
+ * kind of field asks for (class R). `suspect`: rejects only beside another (class S). `note`: never rejects, nor helps to.
  */
 export type RuleEffect = 'reject' | 'suspect' | 'note'
 

@@ -1,6 +1,7 @@
 // `safety explain` says a rule in words, and what was found in a stopped handoff without a text of it.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createScanner } from '@baton/safety'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Context } from '../context.ts'
 import { createOutput } from '../terminal/output.ts'
@@ -44,6 +45,14 @@ describe('safety explain', () => {
     expect(text).toContain('Weight 0.9.')
     expect(text).toContain('released by two people')
     expect((await explain('SCAN_INCOMPLETE')).text).toContain('infra/runbooks/scan-incomplete.md')
+  })
+
+  it('says of a light rule that it needs others to flag, as the scanner has it', async () => {
+    const { text } = await explain('stays-in-role')
+    expect(text).toContain('with that of others near it, reaches 0.45; rejects only beside')
+    expect(text).not.toContain('Flags alone')
+    const { decision } = createScanner().scan({ note: 'Please stay in character.' })
+    expect(decision).toBe('allow')
   })
 
   it('says what judges beside the scanner, and is named as a rule', async () => {

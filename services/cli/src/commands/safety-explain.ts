@@ -1,6 +1,6 @@
 // `safety explain`: a rule of the scanner in words, or what was found in a handoff that was stopped; never its text.
 import { permanent } from '@baton/runtime'
-import { createScanner, explainRule, RULE_IDS } from '@baton/safety'
+import { createScanner, explainRule, RULE_IDS, THRESHOLDS } from '@baton/safety'
 import type { RuleExplanation } from '@baton/safety'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -61,10 +61,12 @@ function sayRule({ output }: Context, rule: RuleExplanation): ExitCode {
   return EXIT.fine
 }
 
+const FLAGS = `Flags where its weight, with that of others near it, reaches ${THRESHOLDS.flag}`
+
 const EFFECT_WORDS: Readonly<Record<RuleExplanation['effects'][number]['effect'], string>> = {
   reject: 'Rejects alone where its weight reaches what the kind of field asks for; else it flags.',
-  suspect: 'Flags alone; rejects beside another rule near it.',
-  note: 'Recorded only; decides nothing by itself.',
+  suspect: `${FLAGS}; rejects only beside other rules.`,
+  note: `${FLAGS}; never rejects.`,
 }
 
 async function sayDeadLetter(context: Context, named: string): Promise<ExitCode> {
