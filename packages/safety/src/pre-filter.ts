@@ -9,7 +9,7 @@ const ENCODED_RUN_MIN = 24
 
 /** What one pass saw. A trigger that stays shut proves that its probe would find nothing; an open one proves nothing. */
 export interface Triggers {
-  /** Runs of at least `ENCODED_RUN_MIN` base64 characters, whole and in order; of interest for base64 and hex. */
+  /** Runs of at least `ENCODED_RUN_MIN` base64 characters, whole and in order; of interest for base64, base32, hex and bits. */
   readonly runs: readonly Span[]
   /** How many characters could begin a percent, quoted-printable, entity or backslash escape. */
   readonly escapes: number

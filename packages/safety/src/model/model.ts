@@ -4,7 +4,7 @@ import type { Rule } from '../rules/rule.ts'
 import { explainWindow, weighText } from './windows.ts'
 import type { Reason } from './windows.ts'
 
-/** Weights and the scores from which on they count; made by `training/main.ts`. */
+/** Weights and the scores from which on they count; made by `train-model.ts`. */
 export interface Model {
   readonly weights: Int8Array
   /** It speaks as one more rule that flags alone, and rejects beside another. */
