@@ -307,7 +307,7 @@ describe('what one tenant sends', () => {
     ['time out', () => 'silence', 'timeout'],
     ['fail', () => ({ status: 500 }), 'unavailable'],
   ])('keeps calls for nobody else away where it makes them %s', async (_, answer, outcome) => {
-    const classifier = open({ timeoutMs: 200 })
+    const classifier = open({ timeoutMs: 1_000 })
     const metrics = createMetrics()
     const told: object[] = []
     const logger = { ...quietLogger, warn: (line: object) => told.push(line) } as never
@@ -335,7 +335,7 @@ describe('what one tenant sends', () => {
     server.answer = () => hanging.promise
     const classifier = open()
     const slow = times(40, () => of('poisoner', classifier))
-    await expect.poll(() => server.asked.length).toBe(8)
+    await expect.poll(() => server.asked.length, { timeout: 10_000 }).toBe(8)
     says('flag')
     expect(await of('neighbour', classifier)).toBe('raised_flag')
     expect(server.asked).toHaveLength(9)
@@ -352,7 +352,7 @@ describe('what one tenant sends', () => {
   })
 
   it('is forgotten once as many others have asked as are remembered, and no breaker counts on', async () => {
-    const classifier = open({ timeoutMs: 200 })
+    const classifier = open()
     const paused = new Set<string | undefined>()
     classifier.onPaused((isPaused, tenant) =>
       isPaused ? paused.add(tenant) : paused.delete(tenant),
