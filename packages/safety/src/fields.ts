@@ -8,7 +8,7 @@ export interface Path {
   readonly key: string | number
 }
 
-/** A string somewhere in the message (a value, a key long enough to carry a sentence, or what an array of character codes lists). */
+/** A string somewhere in the message (a value, a key that may carry words, or what an array of character codes lists). */
 export interface Field {
   readonly text: string
   readonly trust: TrustClass
@@ -25,7 +25,12 @@ interface RecordBranch extends Branch {
   readonly value: Readonly<Record<string | number, unknown>>
 }
 
+/** A shorter key is a name, unless it has several words. */
 const KEY_LENGTH_MIN = 24
+const SPACE = /\s/
+
+/** How deep arrays in one another are read as one list: deeper than a message may nest. */
+const ARRAYS_DEPTH = 64
 
 /** Fields that may steer the receiver; every other one is data. */
 export const TRUST_BY_FIELD: Readonly<Record<string, TrustClass>> = {
@@ -37,15 +42,19 @@ export const TRUST_BY_FIELD: Readonly<Record<string, TrustClass>> = {
 
 /**
  * All text fields in an order that depends on the content only, not on key order. The contents of the conversation turns
- * follow one another directly, so that a payload split over turns stands together.
+ * follow one another directly, and so do excerpts, so that a payload split over them stands together.
  */
 export function listFields(message: object): Field[] {
   const fields: Field[] = []
   for (const key of sortedKeys(message)) {
     const value: unknown = Reflect.get(message, key)
     const path: Path = { parent: null, key }
+    // The other names here are those of the schema.
+    if (key.startsWith('x-')) listKeys([key], { path: null, trust: 'data' }, fields)
     if (key === 'conversationHistoryVerbatim' && Array.isArray(value)) {
-      listConversation(value, path, fields)
+      listTogether(value, { path, member: 'content', trustOf: trustOfTurn }, fields)
+    } else if (key === 'relevantContext' && Array.isArray(value)) {
+      listTogether(value, { path, member: 'excerpt', trustOf: () => 'data' }, fields)
     } else if (key === 'completedSubtasks' && Array.isArray(value)) {
       listCompleted(value, path, fields)
     } else {
@@ -64,25 +73,33 @@ export function pointerOf(path: Path): string {
   return `/${steps.toReversed().join('/')}`
 }
 
-function listConversation(turns: readonly unknown[], parent: Path, fields: Field[]): void {
+interface Together {
+  readonly path: Path
+  /** Whose texts follow one another; the other members stand behind all of them. */
+  readonly member: string
+  readonly trustOf: (item: Readonly<Record<string, unknown>>) => TrustClass
+}
+
+function listTogether(
+  items: readonly unknown[],
+  { path: parent, member, trustOf }: Together,
+  fields: Field[],
+): void {
   const rest: Branch[] = []
-  for (const [index, turn] of turns.entries()) {
+  for (const [index, item] of items.entries()) {
     const path: Path = { parent, key: index }
-    if (!isRecord(turn)) {
-      rest.push({ value: turn, path, trust: 'data' })
+    if (!isRecord(item)) {
+      rest.push({ value: item, path, trust: 'data' })
       continue
     }
-    const { content, ...others } = turn
-    listBranch(
-      { value: content, path: { parent: path, key: 'content' }, trust: trustOfRole(turn['role']) },
-      fields,
-    )
+    const { [member]: value, ...others } = item
+    listBranch({ value, path: { parent: path, key: member }, trust: trustOf(item) }, fields)
     rest.push({ value: others, path, trust: 'data' })
   }
   for (const branch of rest) listBranch(branch, fields)
 }
 
-function trustOfRole(role: unknown): TrustClass {
+function trustOfTurn({ role }: Readonly<Record<string, unknown>>): TrustClass {
   return role === 'user' || role === 'assistant' || role === 'system' ? 'dialogue' : 'data'
 }
 
@@ -93,7 +110,9 @@ function listCompleted(subtasks: readonly unknown[], parent: Path, fields: Field
       listBranch({ value: subtask, path, trust: 'data' }, fields)
       continue
     }
-    for (const key of sortedKeys(subtask)) {
+    const keys = sortedKeys(subtask)
+    listKeys(keys, { path, trust: 'data' }, fields)
+    for (const key of keys) {
       const trust = key === 'description' ? 'dialogue' : 'data'
       listBranch({ value: subtask[key], path: { parent: path, key }, trust }, fields)
     }
@@ -128,32 +147,50 @@ function listBranch({ value: root, path, trust }: Branch, fields: Field[]): void
     if (typeof value === 'string') {
       if (value.length > 0) fields.push({ text: value, trust, path: { parent: frame.path, key } })
     } else if (isRecord(value)) {
-      stack.push(openFrame({ value, path: { parent: frame.path, key }, trust }, fields))
+      const branch = { value, path: { parent: frame.path, key }, trust }
+      stack.push(openFrame(branch, fields, frame.keys === null))
     }
   }
 }
 
-/** What may be character codes in an array, a text each; whatever else stands between them. */
-function codesOf(values: readonly unknown[]): readonly unknown[] {
-  return values.length < CODES_MIN ? [] : values.filter(isCode)
+/**
+ * What may be character codes in an array, and in arrays that stand in it, as one text; whatever else stands between them is left out.
+ * Undefined where they are too few.
+ */
+export function textOfCodes(values: readonly unknown[]): string | undefined {
+  const flat = values.some(Array.isArray) ? values.flat(ARRAYS_DEPTH) : values
+  if (flat.length < CODES_MIN) return undefined
+  const codes = flat.filter(isCode)
+  return codes.length < CODES_MIN ? undefined : codes.join(' ')
 }
 
 const isCode = (value: unknown): boolean =>
   Number.isInteger(value) && Number(value) >= 9 && Number(value) <= 0x10ffff
 
-/** Begins to read an object or array; long keys are texts themselves and stand before the values, and so are arrays of codes. */
-function openFrame({ value, path, trust }: RecordBranch, fields: Field[]): Frame {
+/** Begins to read an object or array; keys that are texts themselves stand before the values, and so do codes, at the outermost array. */
+function openFrame({ value, path, trust }: RecordBranch, fields: Field[], inArray = false): Frame {
   if (Array.isArray(value)) {
-    const codes = codesOf(value)
-    if (codes.length >= CODES_MIN) fields.push({ text: codes.join(' '), trust, path })
+    const text = inArray ? undefined : textOfCodes(value)
+    if (text !== undefined) fields.push({ text, trust, path })
     return { value, keys: null, length: value.length, path, next: 0 }
   }
   const keys = sortedKeys(value)
+  listKeys(keys, { path, trust }, fields)
+  return { value, keys, length: keys.length, path, next: 0 }
+}
+
+interface Named {
+  readonly path: Path | null
+  readonly trust: TrustClass
+}
+
+/** A key is placed where its value is. */
+function listKeys(keys: readonly string[], { path: parent, trust }: Named, fields: Field[]): void {
   for (let index = keys.length - 1; index >= 0; index--) {
     const key = keys[index] ?? ''
-    if (key.length >= KEY_LENGTH_MIN) fields.push({ text: key, trust, path: { parent: path, key } })
+    if (key.length >= KEY_LENGTH_MIN || SPACE.test(key))
+      fields.push({ text: key, trust, path: { parent, key } })
   }
-  return { value, keys, length: keys.length, path, next: 0 }
 }
 
 /** The keys in code unit order; a message read from canonical bytes has them so already, which spares the sort. */

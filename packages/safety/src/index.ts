@@ -9,6 +9,7 @@ export {
 export { scannerFault } from './check-scanner.ts'
 export { THRESHOLDS } from './decision.ts'
 export { explainRule, RULE_IDS } from './explain.ts'
+export { textOfCodes } from './fields.ts'
 export { createScanner, prepareScanner } from './scanner.ts'
 export { EMBEDDED_MODEL } from './model/model.ts'
 export { listShownTexts, renderForAgent } from './render.ts'

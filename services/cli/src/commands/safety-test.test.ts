@@ -50,8 +50,9 @@ describe('safety test', () => {
     expect(exitCode).toBe(0)
   })
 
-  it('reads a message, and answers as JSON with the text of keys too', async () => {
-    const content = JSON.stringify({ currentState: { 'a/b': ATTACK, [ATTACK]: 1 } }, null, 2)
+  it('reads a message, and answers as JSON with the text of keys and arrays of codes too', async () => {
+    const codes = Array.from(ATTACK, (character) => character.charCodeAt(0))
+    const content = JSON.stringify({ currentState: { 'a/b': ATTACK, [ATTACK]: 1, codes } }, null, 2)
     const { exitCode, text } = await judge(content, { json: true })
     expect(exitCode).toBe(1)
     const verdict = JSON.parse(text.split('\n')[0] ?? '') as {
@@ -61,7 +62,11 @@ describe('safety test', () => {
     expect(verdict.decision).toBe('reject')
     const places = verdict.findings.map(({ jsonPointer }) => jsonPointer)
     expect(places).toEqual(
-      expect.arrayContaining(['/currentState/a~1b', `/currentState/${ATTACK}`]),
+      expect.arrayContaining([
+        '/currentState/a~1b',
+        `/currentState/${ATTACK}`,
+        '/currentState/codes',
+      ]),
     )
     for (const { excerpt } of verdict.findings) expect(excerpt).toMatch(/\[.+\]/s)
   })

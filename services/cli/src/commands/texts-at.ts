@@ -1,6 +1,7 @@
 // The texts that a pointer of the scanner may mean: a finding names a key by the pointer of its value.
+import { textOfCodes } from '@baton/safety'
 
-/** The value where it is a text, then its key. */
+/** The value where it is a text, or the character codes that it lists, one space between them; then its key. */
 export function textsAt(message: unknown, pointer: string): readonly string[] {
   const keys = pointer
     .split('/')
@@ -9,5 +10,6 @@ export function textsAt(message: unknown, pointer: string): readonly string[] {
   let value = message
   for (const key of keys)
     value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
-  return [value, keys.at(-1)].filter((one) => typeof one === 'string')
+  const text = Array.isArray(value) ? textOfCodes(value) : value
+  return [text, keys.at(-1)].filter((one) => typeof one === 'string')
 }
