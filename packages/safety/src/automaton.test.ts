@@ -1,7 +1,7 @@
 // The literal scan reports exactly the occurrences that a naive search finds.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createLiteralScan } from './automaton.ts'
+import { createLiteralScan, STATES_MAX } from './automaton.ts'
 
 function occurrences(text: string, literals: readonly string[]): string[] {
   const found: string[] = []
@@ -13,6 +13,17 @@ function occurrences(text: string, literals: readonly string[]): string[] {
 }
 
 describe('createLiteralScan', () => {
+  it('has as many states as its table can name, and says so where literals need more', () => {
+    // A state for each unit, and one for the begin.
+    const longest = 'a'.repeat(STATES_MAX - 1)
+    let ends = 0
+    createLiteralScan([{ text: longest, bits: 1 }])(`b${longest}a`, () => (ends += 1))
+    expect(ends).toBe(2)
+    expect(() => createLiteralScan([{ text: `${longest}a`, bits: 1 }])).toThrow(
+      'the literals need 65537 states',
+    )
+  })
+
   it('equals a naive search', () => {
     const word = fc.string({
       unit: fc.constantFrom('a', 'b', 'c', 'д', '字'),

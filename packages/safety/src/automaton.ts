@@ -36,11 +36,17 @@ interface Linked {
   readonly bits: readonly number[]
 }
 
-/** Builds the table of some literals; at most 65,536 states. */
+/** As many as a table of 16 bits can name: one more would be taken for another state, and its literal never be found. */
+export const STATES_MAX = 65_536
+
+/** Builds the table of some literals. Throws a RangeError where they need more than `STATES_MAX` states. */
 export function buildAutomaton(literals: readonly Literal[]): Automaton {
   const classes = classify(literals)
   const width = 1 + Math.max(0, ...classes)
-  const linked = linkFailures(buildTrie(literals, classes), width)
+  const trie = buildTrie(literals, classes)
+  const states = trie.next.length
+  if (states > STATES_MAX) throw new RangeError(`the literals need ${states} states`)
+  const linked = linkFailures(trie, width)
   return { classes, width, ...putHitsLast(linked, width) }
 }
 

@@ -6,6 +6,7 @@ import { CONDUCT_VECTORS } from './conduct-vectors.ts'
 import { RULE_GROUPS } from './index.ts'
 import { LANGUAGE_VECTORS } from './language-vectors.ts'
 import { PERSONA_VECTORS } from './persona-vectors.ts'
+import { TRIGGERS } from './triggers.ts'
 import { ORDER_VECTORS } from './vectors.ts'
 import type { RuleVectors } from './vectors.ts'
 
@@ -43,8 +44,15 @@ function ruleIdsOf(text: string): string[] {
   return scanner.scan({ currentState: { note: text } }).findings.map((finding) => finding.ruleId)
 }
 
+/** What a number of 32 bits can tell apart: one more group or trigger would be taken for the first. */
+const BITS_MAX = 32
+
 describe('rules', () => {
   const rules = RULE_GROUPS.flatMap((group) => group.rules)
+
+  it('stand in groups that have a bit each in what their literals report, as triggers have', () => {
+    expect(RULE_GROUPS.length + TRIGGERS.length).toBeLessThanOrEqual(BITS_MAX)
+  })
 
   it('have unique ids and golden vectors', () => {
     expect(new Set(rules.map((rule) => rule.id)).size).toBe(rules.length)
