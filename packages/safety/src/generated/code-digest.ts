@@ -1,2 +1,2 @@
 // Generated from the scanner's code by generate-code-digest.ts; do not edit.
-export const CODE_DIGEST = '9b3e47575400ccd9bce51e545c543b26192ff51bf94c1222647ecb5028e945a7'
+export const CODE_DIGEST = '561616c96e2ed5c1db945ec898085cd3050ea9228d6c76eb24f24bc9dc29ad04'
