@@ -16,7 +16,7 @@ const WEAK_SHARE = 0.2
 /** An ordinary text that is taken for an attack costs more than an attack that is not found. */
 const ORDINARY_SHARE = 3
 /** Of ordinary texts of sources that were left out. */
-const FLAGGED_SHARE = 0.0018
+const FLAGGED_SHARE = 0.002
 const REJECTED_SHARE = 0.0001
 
 /** A row, and what the scanner said of it with a model and thresholds that know nothing of its source. */
@@ -32,14 +32,6 @@ interface Thresholds {
   readonly rejectAt: number
 }
 
-interface Fold {
-  readonly source: string
-  readonly trained: Trained
-  readonly rows: readonly CorpusRow[]
-  /** Of its ordinary texts, in units of learning. */
-  readonly scores: readonly number[]
-}
-
 export interface Measured {
   readonly judged: readonly Judged[]
   /** From all sources: for the model that has learned from all of them. */
@@ -49,29 +41,58 @@ export interface Measured {
 /** Says after each source how far it is. */
 export type Progress = (source: string, done: number, all: number) => void
 
-/** Leaves out each source in turn; its thresholds are those of the other sources. What was released teaches, and is never measured. */
+/** What teaches, by its source. */
+interface Lessons {
+  readonly bySource: ReadonlyMap<string, readonly CorpusRow[]>
+  readonly released: readonly string[]
+}
+
+/**
+ * Leaves out each source in turn, and judges its rows by thresholds that know nothing of it: they come from the ordinary texts of
+ * the other sources, each scored by a model that has learned neither from them nor, where it is one of attacks, from the source
+ * that is judged. What was released teaches, and is never measured.
+ */
 export function leaveOneOut(
   rows: readonly CorpusRow[],
   progress: Progress,
   released: readonly string[] = [],
 ): Measured {
-  const bySource = Map.groupBy(rows, ({ source }) => source)
-  const folds: Fold[] = []
-  for (const [source, left] of bySource) {
-    const trained = trainOn(
-      rows.filter((row) => row.source !== source),
-      released,
-    )
-    const ordinary = left.filter(({ attack }) => !attack)
-    const scores = ordinary.map(({ text }) => scoreOf(text, trained))
-    folds.push({ source, trained, rows: left, scores })
-    progress(source, folds.length, bySource.size)
+  const lessons = { bySource: Map.groupBy(rows, ({ source }) => source), released }
+  const scores = ordinaryScores(lessons)
+  const judged: Judged[] = []
+  let done = 0
+  for (const [source, left] of lessons.bySource) {
+    const known = left.some((row) => row.attack && teaches(row))
+      ? ordinaryScores(lessons, source)
+      : scores.filter((score) => score.source !== source)
+    judged.push(...judge(left, trainWithout(lessons, [source]), thresholdsOf(known)))
+    progress(source, (done += 1), lessons.bySource.size)
   }
-  const judged = folds.flatMap((fold) => {
-    const others = folds.filter(({ source }) => source !== fold.source)
-    return judge(fold, thresholdsOf(others))
+  return { judged, thresholds: thresholdsOf(scores) }
+}
+
+interface Score {
+  readonly source: string
+  /** In units of learning. */
+  readonly score: number
+}
+
+/** Of each ordinary text by a model that has not learned from its source, nor from one more. */
+function ordinaryScores(lessons: Lessons, without?: string): Score[] {
+  return [...lessons.bySource].flatMap(([source, rows]) => {
+    const ordinary = rows.filter(({ attack }) => !attack)
+    if (source === without || ordinary.length === 0) return []
+    const trained = trainWithout(lessons, without === undefined ? [source] : [source, without])
+    return ordinary.map(({ text }) => ({ source, score: scoreOf(text, trained) }))
   })
-  return { judged, thresholds: thresholdsOf(folds) }
+}
+
+function trainWithout({ bySource, released }: Lessons, sources: readonly string[]): Trained {
+  const rest = [...bySource].filter(([source]) => !sources.includes(source))
+  return trainOn(
+    rest.flatMap(([, rows]) => rows),
+    released,
+  )
 }
 
 /** The weights learned from rows, from the examples that were written for it, and from ordinary texts that reviewers released. */
@@ -116,15 +137,15 @@ function scoreOf(text: string, { weights, unit }: Trained): number {
   return score / (unit * ROOT_ONE)
 }
 
-function thresholdsOf(folds: readonly Fold[]): Thresholds {
-  const scores = folds.flatMap((fold) => fold.scores).toSorted((left, right) => right - left)
+function thresholdsOf(known: readonly Score[]): Thresholds {
+  const scores = known.map(({ score }) => score).toSorted((left, right) => right - left)
   const above = (share: number): number => scores[Math.floor(share * scores.length)] ?? Infinity
   return { flagAt: above(FLAGGED_SHARE), rejectAt: above(REJECTED_SHARE) }
 }
 
 const rulesAlone = createScanner({ model: null })
 
-function judge({ trained, rows }: Fold, thresholds: Thresholds): Judged[] {
+function judge(rows: readonly CorpusRow[], trained: Trained, thresholds: Thresholds): Judged[] {
   const scanner = createScanner({ model: modelOf(trained, thresholds) })
   return rows.map((row) => {
     const message = { currentState: { note: row.text } }

@@ -4,7 +4,7 @@
 const WORD_MAX = 32
 /** A shorter word says something only beside others: "you", "the", "your" stand everywhere. */
 const WORD_MIN = 5
-const PIECE = 4
+const PIECE = 5
 const OFFSET_BASIS = 0x811c9dc5
 const PRIME = 0x01000193
 const LONG = 1

@@ -34,7 +34,7 @@ const LIMITING_RULES = String.raw`forget (?:about )?(?:all )?(?:of )?(?:those|th
 
 /** What any override contains of each part: the verb, and what is set aside. */
 const DROPS = list(
-  'ignor|ingor|ignro|disregard|forget|overlook|neglect|bypass|override|discard|dismiss|follow|attention|abandon|aside|obey|listen|heed|comply|adhere|stick|mind',
+  'ignor|ingor|ignro|regard|irrespective|forget|overlook|neglect|bypass|override|discard|dismiss|follow|attention|abandon|aside|obey|listen|heed|comply|adhere|stick|mind',
 )
 const ORDERED = list(
   'instruc|instrut|prompt|direct|command|rules|guid|orders|programming|training|restriction|text|message|content|task|request|quer|conversation|input|question|assignment|objective|goal',
@@ -150,6 +150,10 @@ export const OVERRIDE: RuleGroup = {
   id: 'override',
   anchors: [
     ...list('ignor|ingore|ignroe|disregard|forget|overlook|neglect|override|discard|dismiss'),
+    ...combine(
+      'regardless of |irrespective of |without regard to |without regard for ',
+      'all|any|your|the|what|prev|prior|earl',
+    ),
     ...combine('bypass |abandon ', 'all|any|your|my|the|these|prev|prior|earl|safe|every'),
     ...combine("not |dont |don't |don’t |stop |longer |never ", 'follow|obey|listen to|heed'),
     ...list(

@@ -4,7 +4,7 @@ import { oneOf } from './rule.ts'
 
 /** Of which one says that orders are dropped. */
 export const DROP = oneOf(
-  `ignor(?:e|ing)|ingore|ignroe|disregard(?:ing)?|forget(?:ting)?|overlook|neglect|bypass|override|discard|dismiss|abandon|set aside|put aside|rather than following|instead of following|
+  `ignor(?:e|ing)|ingore|ignroe|disregard(?:ing)?|forget(?:ting)?|overlook|neglect|bypass|override|discard|dismiss|abandon|set aside|put aside|rather than following|instead of following|regardless of|irrespective of|without regard (?:to|for)|
 ${NOT} (?:follow|obey|listen to|heed|comply with|adhere to|stick to)|stop (?:following|obeying|listening to)|pay no (?:attention|heed|mind) to`,
 )
 /** Of which one also speaks when files and orders of goods are meant. */
@@ -62,7 +62,7 @@ export const CLEARS_ORDERS = `${CLEAR} (?:(?:${EVERY}|${EARLIER}|${OWN}) )*(?:${
 /** Said of the orders instead of the reader. */
 export const ORDERS_ARE_VOID = oneOf(
   [
-    `(?:${EARLIER}|old|your) (?:${OWN} |${EARLIER} )*${WORDED} (?:above )?${VOID}`,
+    `(?:all )?(?:${EARLIER}|old|your) (?:${OWN} |${EARLIER} )*${WORDED} (?:above )?${VOID}`,
     `${WORDED} above ${VOID}`,
   ].join('|'),
 )
@@ -71,10 +71,11 @@ export const ORDERS_ARE_VOID = oneOf(
 export const DROPS_ANY_ORDERS = `${DROP} (?:all|any|every|those|your|given|safety|security|content|system) (?:the |of |your |those |given |safety |security |content |system )*${WORDED}`
 
 /** Everything that was said before, which in a letter may be an earlier draft. */
-export const DROPS_EVERYTHING = `${DROP} ${oneOf(
+export const DROPS_EVERYTHING = `(?:(?:regardless|irrespective) of ${EARLIER} ${ASKED}s|${DROP} ${oneOf(
   [
     `(?:about )?(?:everything|all|anything|whatever|what)(?: of (?:that|this|it))?(?: (?:that|which|was|were|is|has|been|i|we|you|they|came|comes|said|says|told|written|wrote|stated|mentioned|stands|read|heard|learned|seen|know|knew))* (?:above|before|earlier|previously|prior|so far|until now|up to (?:now|here|this point))(?: this| that| line| point| message| sentence| here)*`,
+    `all (?:of )?(?:the )?${EARLIER} (?:text|context|conversations?|contents?|inputs?)`,
     `(?:${EVERY} )*(?:text|context|conversation|prompt|message|document|input|lines?) (?:so far|above|before|up to (?:now|here|this point)|until now)`,
     String.raw`(?:about )?(?:everything(?: else)?|all of (?:that|this|it|the above)|the above|previous|above|(?:${EARLIER}|${OWN}) ${MATTER})(?:[\s]*[.,;:!\n]| and| now| then)`,
   ].join('|'),
-)}`
+)})`

@@ -158,7 +158,7 @@ const SPOOF_RULES: readonly Rule[] = [
     effect: 'suspect',
     weight: 0.5,
     pattern: pattern(
-      String.raw`(?:(?:^|\n|\\n|[-=#*\[<])\s?${END}|[\s_]${DONE})\b[.!\s\\n\-=#*\]>]+(?:\n|\\n|[-=#*\]>])\s*(?:(?:and |then )?(?:now|next|please|kindly|also|you must|you should|new task|next task|your next task is to)[\s,:]+)*(?:[a-z]+ly )?(?:${ACT} |(?:review|verify|check|assess|confirm) (?:and ${ACT} |[^.\n]*\b(?:to (?:ensure|prevent|comply)|ensuring|for (?:accuracy|originality|compliance))\b|and correct|[^.\n]*\b(?:id|account|server|case|user|record|number) (?:id )?#?[a-z]{0,3}[0-9]))`,
+      String.raw`(?:(?:^|\n|\\n|[-=#*\[<])\s?${END}|[\s_]${DONE})\b[.!\s\\n\-=#*\]>]+(?:\n|\\n|[-=#*\]>])\s*(?:(?:and |then )?(?:now|next|please|kindly|also|you must|you should|new task|next task|your next task is to)[\s,:]+)*(?:[a-z]+ly )?(?:${ACT} |(?:review|verify|check|assess|confirm) (?:and ${ACT} |[^.\n]*\b(?:to (?:ensure|prevent|comply)|ensuring|for (?:accuracy|originality|compliance))\b|and correct|[^.\n]*\b(?:id|account|server|case|user|record|number) (?:id )?#?[a-z]{0,3}[0-9]))|===+\s?end\.?[\s=]*(?:now |next |then )?(?:we|you) (?:will|must|shall|are going to) (?:now )?(?:perform|do|start|begin|work on) (?:an? |the )?(?:different|new|other|next) task`,
     ),
   },
   {
