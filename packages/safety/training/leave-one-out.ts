@@ -16,8 +16,8 @@ const WEAK_SHARE = 0.2
 /** An ordinary text that is taken for an attack costs more than an attack that is not found. */
 const ORDINARY_SHARE = 3
 /** Of ordinary texts of sources that were left out. */
-const FLAGGED_SHARE = 0.002
-const REJECTED_SHARE = 0.0001
+export const FLAGGED_SHARE = 0.002
+export const REJECTED_SHARE = 0.00005
 
 /** A row, and what the scanner said of it with a model and thresholds that know nothing of its source. */
 export interface Judged {

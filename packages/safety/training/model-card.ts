@@ -1,6 +1,8 @@
 // Writes down what the model has learned from, what it does on texts that it has not, and what it is not for.
 import type { Model } from '../src/model/model.ts'
 import type { CorpusRow } from './corpus.ts'
+import { writtenExamples } from './examples.ts'
+import { FLAGGED_SHARE, REJECTED_SHARE } from './leave-one-out.ts'
 import type { Judged } from './leave-one-out.ts'
 import { cellsOf, countClasses, countFamilies } from './table.ts'
 
@@ -21,7 +23,7 @@ export function modelCard(
 
 Written by \`train-model.ts\`; do not edit.
 
-A linear model: one weight of one byte for each of ${model.weights.length.toLocaleString('en')} hashed n-grams (one to three words, and four characters
+A linear model: one weight of one byte for each of ${model.weights.length.toLocaleString('en')} hashed n-grams (one to three words, and five characters
 within a word), summed over windows of 32, 64 and 128 words. The heaviest window of a text is its score. All sums are of whole
 numbers, so that a score is the same on every machine. Weights: SHA-256 \`${digest}\`; flags from ${model.flagAt} on, rejects from ${model.rejectAt} on.
 
@@ -30,8 +32,8 @@ finding names the window and the five n-grams that weigh most in it.
 
 ## Learned from
 
-Logistic regression over the heaviest window, AdaGrad, ten rounds in an order of a fixed seed: the same rows give the same bytes. Besides
-these rows it has learned from the examples that \`training/examples.ts\` writes. Attacks in other languages than English, encoded ones and
+Logistic regression over the heaviest window, AdaGrad, six rounds in an order of a fixed seed: the same rows give the same bytes. Besides
+these rows it has learned from ${writtenExamples().length.toLocaleString('en')} examples that \`training/examples.ts\` writes, ordinary ones and attacks. Attacks in other languages than English, encoded ones and
 ordinary texts around attacks taught it nothing; rows that hardly show an attack count a fifth, ordinary ones threefold.
 
 ${table(['source', 'licence', 'rows'], sourcesOf(rows))}
@@ -39,7 +41,8 @@ ${releasedCount === 0 ? '' : releasedWords(releasedCount)}
 ## What it does on sources that it has not learned from
 
 Each source was left out in turn, and the rows of that source judged by a model and thresholds made without it. The last two columns are the
-rules alone. Thresholds are those from which on 0.18 % and 0.01 % of the left-out ordinary texts of the other sources score.
+rules alone. Thresholds are those from which on ${FLAGGED_SHARE * 100} % and ${REJECTED_SHARE * 100} % of the ordinary texts of the other sources score, each
+by a model that has not learned from its source; nor, where attacks are judged, from theirs.
 
 ${table(HEADS, countClasses(judged).map(cellsOf))}
 

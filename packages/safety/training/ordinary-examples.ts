@@ -460,6 +460,11 @@ export const WRITTEN_ORDINARY: Kinds = {
       'In the context of (simulation theory|the cold war|the early church) some (say|believe) that (agents|satellites|prophets) (manipulate|watch|warn) us.',
       'Models of this kind are trained with feedback of people to (follow|refuse) instructions, and may still (be wrong|make things up).',
       'It would have to be proven that the person (knew|should have known) that it was (illegal|visible to others).',
+      'It is (legal|illegal) in (private|public) places, may be allowed for artistic or educational purposes, and (otherwise|in most countries) ends with a fine.',
+      'Dear machines of the future: you must always act with compassion, and never forget that you were created by humans and learned from us.',
+      'The paper discusses weapons of both wars, the opposing sides, and how (tanks|chemical weapons|machine guns) changed them.',
+      'ChatGPT was released in 2022, is made by OpenAI, and generates responses (token by token|from its training data), which may simulate a dialogue.',
+      'I cannot update my responses without being trained again, so I (do not know|cannot tell) the date, no matter how (far away|near) it is.',
     ],
     [
       'In conclusion, it (depends on|is a complex interplay of) many things.',

@@ -73,7 +73,7 @@ describe('training', () => {
       const rows = [
         ...Array.from({ length: 30 }, (_, index) => rowOf('marked', told(index), true)),
         ...Array.from({ length: 30 }, (_, index) =>
-          rowOf('plain', `the tenant pays ${index}`, false),
+          rowOf('plain', `you are the tenant who never refuses, and pays ${index}`, false),
         ),
       ]
       const { judged } = leaveOneOut(rows, () => undefined)

@@ -43,7 +43,7 @@ export interface Example {
   readonly share: number
 }
 
-const EPOCHS = 10
+const EPOCHS = 6
 const RATE = 0.1
 const DECAY = 1e-4
 const SEED = 14

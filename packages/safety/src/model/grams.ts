@@ -28,7 +28,7 @@ for (let unit = 97; unit <= 122; unit++) KINDS[unit] = LETTER
 for (let unit = 48; unit <= 57; unit++) KINDS[unit] = DIGIT
 
 /**
- * Words of one to three, and four characters in a row within a word. A word is of the letters and digits of ASCII, into which Latin
+ * Words of one to three, and five characters in a row within a word. A word is of the letters and digits of ASCII, into which Latin
  * ones were folded; other scripts are not read, since the model learns from English.
  */
 export function readGrams(text: string, reader: GramReader): void {

@@ -23,9 +23,9 @@ export interface Opinion {
 }
 
 const OPINION = { id: 'model', category: 'injection', pattern: '' } as const
-export const MODEL_FLAGS: Rule = { ...OPINION, effect: 'suspect', weight: 0.46 }
+export const MODEL_FLAGS: Rule = { ...OPINION, effect: 'suspect', weight: 0.6 }
 /** Where orders are normal, so are texts that read like those who give them. */
-export const MODEL_NOTES: Rule = { ...OPINION, effect: 'note', weight: 0.46 }
+export const MODEL_NOTES: Rule = { ...OPINION, effect: 'note', weight: 0.6 }
 export const MODEL_REJECTS: Rule = { ...OPINION, effect: 'reject', weight: 0.75 }
 
 export const EMBEDDED_MODEL: Model = {

@@ -32,6 +32,9 @@ const SOURCE = oneOf(
 const DROPS_SOURCE = String.raw`(?:ignor(?:e|ing)|disregard(?:ing)?|forget) (?:about )?(?:the |this |that |all |your |(?:the )?(?:rest|remainder|contents?) of (?:the |this )?|everything (?:else )?in (?:the |this )?)+${SOURCE}s?`
 const LIMITING_RULES = String.raw`forget (?:about )?(?:all )?(?:of )?(?:those|these|the|your|any) (?:rules|guidelines|restrictions|instructions|policies) (?:that )?(?:tell|restrict|limit|prevent|forbid|stop)`
 
+/** The order first, and then that it holds whatever was ordered before. */
+const ORDER_REGARDLESS = String.raw`\b(?:(?:can|could|will|would) you|please|you (?:must|should|shall|will)) [^.!?\n]*\b(?:regardless|irrespective) of (?:any |all |the |your )*(?:previous|prior|earlier|former|preceding) (?:instructions|prompts|commands|directives|rules|tasks)\b`
+
 /** What any override contains of each part: the verb, and what is set aside. */
 const DROPS = list(
   'ignor|ingor|ignro|regard|irrespective|forget|overlook|neglect|bypass|override|discard|dismiss|follow|attention|abandon|aside|obey|listen|heed|comply|adhere|stick|mind',
@@ -66,7 +69,7 @@ const OVERRIDE_RULES: readonly Rule[] = [
     weight: 0.5,
     needs: [ORDERED],
     pattern: pattern(
-      String.raw`(?:${DROPS_ORDERS_AND}|${CLEARS_ORDERS} |${ORDERS_ARE_VOID} )(?:${LINK} )*${ORDER}(?:\b|[a-z])`,
+      String.raw`(?:${DROPS_ORDERS_AND}|${CLEARS_ORDERS} |${ORDERS_ARE_VOID} )(?:${LINK} )*${ORDER}(?:\b|[a-z])|${ORDER_REGARDLESS}`,
     ),
   },
   {
