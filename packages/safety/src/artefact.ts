@@ -17,8 +17,8 @@ const VERSION_MAX = 2_147_483_647
 export const ARTEFACT_STEP_MAX = 1_000
 /**
  * Thresholds are 1 <= flag-at <= reject-at <= 2 x flag-at: a ratio, since scores grow with the weights. How high flag-at may be, the golden
- * attacks bound, which must be flagged; without a bound to reject-at a model that never rejects alone would pass all the same. Four of those
- * six score beyond 2 x flag-at of the model of the package, which rejects from 1.2 x flag-at on.
+ * attacks bound, which must be flagged; without a bound to reject-at a model that never rejects alone would pass all the same. Five of those
+ * six score beyond 2 x flag-at of the model of the package, which rejects from 1.3 x flag-at on.
  */
 const REJECT_PER_FLAG_MAX = 2
 const WEIGHTS_MIN = 1_024

@@ -24,7 +24,7 @@ describe('the model', () => {
   it('has the weights that its card names', () => {
     expect(weights.length).toBe(262_144)
     expect(createHash('sha256').update(weights).digest('hex')).toMatchInlineSnapshot(
-      `"d6f64bcdcb9ac380fe76f9395f043a9e33be0a6222ac1d37290c3470a77716aa"`,
+      `"e29b97a63b73a375bcec8c524295d6f7437eafc5c0f46a0cdf71f006ceb5b234"`,
     )
   })
 
@@ -32,7 +32,7 @@ describe('the model', () => {
     expect(weighText(PERSONA.toLowerCase(), weights)).toMatchInlineSnapshot(`
       {
         "from": 0,
-        "score": 17139360,
+        "score": 20548049,
         "until": 49,
       }
     `)

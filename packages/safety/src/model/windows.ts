@@ -137,8 +137,16 @@ export function explainWindow(text: string, weights: Weights, { from, until }: W
       if (words === until) end = wordEnd
     },
   })
+  // A word as long as a piece of one is both: it is named once.
+  const named = new Set<string>()
   const heaviest = [...reasons.values()]
     .toSorted((left, right) => right.weight - left.weight || left.start - right.start)
+    .filter((reason) => {
+      const said = text.slice(reason.start, reason.end)
+      const isNew = !named.has(said)
+      named.add(said)
+      return isNew
+    })
     .slice(0, EXPLAINED)
   return { start, end, reasons: heaviest }
 }
