@@ -119,7 +119,7 @@ describe('refusals', () => {
   })
 
   test.runIf(process.platform === 'linux')(
-    '600 idle sockets of one address, but nobody else, neither readers nor probes',
+    '600 idle sockets of one address, but nobody else, neither readers nor probes (only on Linux)',
     async () => {
       const { url, process: service } = auditor
       const port = /"event":"ops.listening".*?"port":(\d+)/.exec(service.output())?.[1]

@@ -64,7 +64,7 @@ const ownerOf = (path: string): string => {
 }
 
 it.runIf(AS_ROOT)(
-  'runs under root as an account of its own, which reads no other server',
+  'runs under root as an account of its own, which reads no other server (needs root)',
   async () => {
     const others = join(folder, 'others')
     const other = await startPostgres({ dataDir: others, logger })
@@ -91,7 +91,7 @@ it.runIf(AS_ROOT)(
 )
 
 it.runIf(AS_ROOT)(
-  'takes data that the account of all servers had, and gives it one of its own',
+  'takes data that the account of all servers had, and gives it one of its own (needs root)',
   async () => {
     const dataDir = join(folder, 'earlier')
     const first = await startPostgres({ dataDir, logger })

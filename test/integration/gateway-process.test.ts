@@ -103,7 +103,7 @@ it('answers probes on a port of their own', async () => {
 })
 
 it.runIf(process.platform === 'linux')(
-  '600 idle sockets of one address keep nobody else waiting, neither callers nor probes',
+  '600 idle sockets of one address keep nobody else waiting, neither callers nor probes (only on Linux)',
   async () => {
     const BATON_API_KEYS = keys.operator.entry
     const service = await spawnService({ main: MAIN, env: settings({ BATON_API_KEYS }) })

@@ -219,7 +219,7 @@ describe('the files of the embedded server', () => {
   })
 
   it.runIf(process.getuid?.() === 0)(
-    'are never written elsewhere, whatever who runs as its account puts in their place',
+    'are never written elsewhere, whatever who runs as its account puts in their place (needs root)',
     async () => {
       const folder = join(postgres.home, 'tls')
       const elsewhere = await mkdtemp(join(tmpdir(), 'baton-elsewhere-'))

@@ -43,8 +43,11 @@ describe.each(Object.entries(read))('a file that is %s', (_, readFile) => {
     expect(readFile(at('small'), bytesMax)).rejects.toMatchObject({ code: 'TOO_LARGE' }),
   )
 
-  it.runIf(process.platform === 'linux')('may say that it is empty until it is read', async () => {
-    expect((await readFile('/proc/self/status')).toString()).toContain('Pid:')
-    await expect(readFile('/proc/self/status', 8)).rejects.toMatchObject({ code: 'TOO_LARGE' })
-  })
+  it.runIf(process.platform === 'linux')(
+    'may say that it is empty until it is read (only on Linux)',
+    async () => {
+      expect((await readFile('/proc/self/status')).toString()).toContain('Pid:')
+      await expect(readFile('/proc/self/status', 8)).rejects.toMatchObject({ code: 'TOO_LARGE' })
+    },
+  )
 })

@@ -236,7 +236,7 @@ describe.each(verifiers)('%s', (_, verify) => {
 })
 
 // The other single file is made of the very code that `rotated.test.ts` asks.
-describe.runIf(hasPython())('a log whose key was changed, in Python', () => {
+describe.runIf(hasPython())('a log whose key was changed, in Python (needs python3)', () => {
   test.each(ROTATION_ATTACKS)('%s: tampering', async (name, its, make) => {
     const path = put('rotated.tar', await make())
     const { code, output } = await withPython(path, '--policy', put('its', its), '--json')
