@@ -18,7 +18,7 @@ export interface Rule {
   readonly needs?: readonly (readonly string[])[]
 }
 
-/** Rules that are tried together, and only around a literal that every match of theirs contains. */
+/** Rules that are tried together, and only around one of these literals: a wording without one is not found, whatever the patterns say. */
 export interface RuleGroup {
   readonly id: string
   readonly anchors: readonly string[]
