@@ -22,7 +22,9 @@ export async function safetySign(context: Context, path: string): Promise<ExitCo
     return { ...entry, signatures: [...entry.signatures, signatureUnder(terms, signing)] }
   })
   output.data(JSON.stringify({ exemptions }, null, 2))
-  output.next('set BATON_EXEMPTIONS of receivers and gateways to this file, and restart them')
+  output.next(
+    'replace the file that BATON_EXEMPTIONS of receivers and gateways names, by one rename; where it names none, set it and restart them',
+  )
   return EXIT.fine
 }
 
