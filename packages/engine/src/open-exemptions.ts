@@ -79,6 +79,12 @@ export const termsOf = (entry: ExemptionEntry): ExemptionTerms => ({
   reason: entry.reason,
 })
 
+/** What is wrong with the end of one that was first signed then; undefined where nothing is. */
+export const endFault = ({ until }: ExemptionTerms, firstMs: number): string | undefined =>
+  Date.parse(until) - firstMs > DAYS_MAX * DAY_MS
+    ? `it holds for more than ${DAYS_MAX} days`
+    : undefined
+
 /** The entries as they stand there, whoever signed them. Throws BATON_EXEMPTIONS_INVALID. */
 export const readExemptionEntries = (path: string): readonly ExemptionEntry[] =>
   entriesIn(readBytes(path), path)
@@ -122,8 +128,8 @@ export function exemptionsIn(
     const firstMs = Math.min(...signed.map(({ signedAt }) => Date.parse(signedAt)))
     if (signed.length === 0)
       throw invalidExemptions(path, `${place}/signatures: nobody has signed it`)
-    if (Date.parse(terms.until) - firstMs > DAYS_MAX * DAY_MS)
-      throw invalidExemptions(path, `${place}/until: it holds for more than ${DAYS_MAX} days`)
+    const fault = endFault(terms, firstMs)
+    if (fault !== undefined) throw invalidExemptions(path, `${place}/until: ${fault}`)
     return { ...terms, id: exemptionId(terms), signed }
   })
 }

@@ -179,6 +179,9 @@ function openFrame({ value, path, trust }: RecordBranch, fields: Field[], inArra
   return { value, keys, length: keys.length, path, next: 0 }
 }
 
+/** Whether a key that a sender chose is read as a text. */
+export const isReadKey = (key: string): boolean => key.length >= KEY_LENGTH_MIN || SPACE.test(key)
+
 interface Named {
   readonly path: Path | null
   readonly trust: TrustClass
@@ -188,8 +191,7 @@ interface Named {
 function listKeys(keys: readonly string[], { path: parent, trust }: Named, fields: Field[]): void {
   for (let index = keys.length - 1; index >= 0; index--) {
     const key = keys[index] ?? ''
-    if (key.length >= KEY_LENGTH_MIN || SPACE.test(key))
-      fields.push({ text: key, trust, path: { parent, key } })
+    if (isReadKey(key)) fields.push({ text: key, trust, path: { parent, key } })
   }
 }
 

@@ -26,7 +26,7 @@ export function addSafety(program: Command, run: Run): void {
   safety
     .command('test')
     .description(
-      'judge a file by the rules and the model of this version, without an instance: exit 0 where a receiver would take it (allow or flag), 1 where it would reject it, 2 where it cannot be read',
+      'judge a file by the rules and the model of this version, without an instance: exit 0 where a receiver would take it (allow or flag), 1 where it would reject it, others where it cannot be read',
     )
     .argument('<file>', 'a handoff message as JSON, or any text; - for standard input')
     .option('--text', 'read it as text even where it begins like JSON')

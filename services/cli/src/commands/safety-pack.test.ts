@@ -31,10 +31,15 @@ function makeKey(): { readonly privateKey: string; readonly entry: string } {
 const KEY = makeKey()
 const OUT = () => join(folder, 'artefact')
 
-async function pack(model: string | undefined, version: number, key: string | undefined) {
+async function pack(
+  model: string | undefined,
+  version: number,
+  key: string | undefined,
+  out = OUT(),
+) {
   const { output, json } = capture()
   const settings = { BATON_SAFETY_SIGNING_KEY: key } as Context['settings']
-  await safetyPack({ output, settings }, { model, version, out: OUT() })
+  await safetyPack({ output, settings }, { model, version, out })
   return json()
 }
 
@@ -85,5 +90,13 @@ describe('safety pack', () => {
       message: expect.stringContaining('6 of 6 attacks'),
     })
     await expect(readFile(OUT())).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  it('says where the artefact cannot be written', async () => {
+    const out = join(folder, 'none', 'artefact')
+    await expect(pack(undefined, 1, KEY.privateKey, out)).rejects.toMatchObject({
+      code: 'BATON_FILE_NOT_WRITTEN',
+      message: `${out} cannot be written`,
+    })
   })
 })

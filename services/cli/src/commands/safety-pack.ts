@@ -37,7 +37,7 @@ interface Packing {
   readonly out: string
 }
 
-/** Writes it only where receivers of this version would take it. Throws BATON_USAGE and BATON_SAFETY_ARTEFACT_UNFIT. */
+/** Writes it only where receivers of this version would take it. Throws BATON_USAGE, BATON_SAFETY_ARTEFACT_UNFIT and BATON_FILE_NOT_WRITTEN. */
 export async function safetyPack(
   { output, settings }: Pick<Context, 'output' | 'settings'>,
   { model: path, version, out }: Packing,
@@ -47,7 +47,12 @@ export async function safetyPack(
   const scanner = scannerOf(model)
   const fault = await scannerFault(scanner, createActiveScanner())
   if (fault !== undefined) throw unfit(fault)
-  await replaceFile(out, signArtefact({ version, model }, signer))
+  await replaceFile(out, signArtefact({ version, model }, signer)).catch((cause: unknown) => {
+    throw permanent('BATON_FILE_NOT_WRITTEN', `${out} cannot be written`, {
+      cause,
+      fix: 'Name another file with --out.',
+    })
+  })
   const { rulesetVersion } = scanner
   const { name } = signer.key
   if (output.json) output.data(JSON.stringify({ out, version, signedBy: name, rulesetVersion }))

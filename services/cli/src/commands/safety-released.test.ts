@@ -15,7 +15,11 @@ const released = (handoffId: string) => ({
   handoffId,
   resolvedAt: RELEASED_AT,
   artefactId: RULESET,
-  details: [found, { rule: 'SCAN_INCOMPLETE', pointer: '', span: [0, 0], view: 'raw' }],
+  details: [
+    found,
+    { ...found, pointer: '/currentState/a longer note' },
+    { rule: 'SCAN_INCOMPLETE', pointer: '', span: [0, 0], view: 'raw' },
+  ],
 })
 
 let asked: string[] = []
@@ -33,7 +37,13 @@ const gateway = createServer(({ url = '' }, response) => {
       JSON.stringify({ code: 'BATON_DEAD_LETTER_UNKNOWN', detail: 'none', fix: 'Look.' }),
     )
   } else if (url.includes('/message'))
-    response.end(JSON.stringify({ message: { currentState: { note: 'The orders of March.' } } }))
+    response.end(
+      JSON.stringify({
+        message: {
+          currentState: { note: 'The orders of March.', 'a longer note': 'A key as long.' },
+        },
+      }),
+    )
   else
     response.end(
       JSON.stringify({ deadLetters: url.includes('since') ? [] : [KEPT, ERASED].map(released) }),
@@ -72,7 +82,7 @@ describe('safety released', () => {
   it('says rule, place, form and ruleset version, and reads no message', async () => {
     const { out } = await list({ json: true })
     const lines = linesOf(out)
-    expect(lines).toHaveLength(4)
+    expect(lines).toHaveLength(6)
     expect(lines[0]).toEqual(LINE)
     expect(asked).toEqual(['/v2/dead-letters/released?limit=10'])
     expect((await list({})).out).toMatch(
@@ -84,9 +94,10 @@ describe('safety released', () => {
     const { out } = await list({ json: true, text: true })
     expect(linesOf(out)).toMatchObject([
       { ...LINE, text: 'orders' },
+      // A key of several words and its value are both long enough.
+      { pointer: '/currentState/a longer note', text: null },
       { rule: 'SCAN_INCOMPLETE', text: null },
-      { handoffId: ERASED, text: null },
-      { handoffId: ERASED, text: null },
+      ...[1, 2, 3].map(() => ({ handoffId: ERASED, text: null })),
     ])
   })
 

@@ -1,5 +1,6 @@
 // `safety released`: what the scanner stopped and reviewers let go on as it was, a line for each finding, to learn from.
 import { BatonError } from '@baton/runtime'
+import { textsAt } from '@baton/safety'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
@@ -9,7 +10,6 @@ import { instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import type { DeadLetter } from './find-dead-letter.ts'
-import { textsAt } from './texts-at.ts'
 
 interface ReleasedOptions {
   /** RFC 3339. */
@@ -92,14 +92,15 @@ const negativesOf = (
     ...(read === undefined ? {} : { text: textUnder(read.message, pointer, span) }),
   }))
 
+/** Null also where it may be a value or its key: a wrong one would be learned from. */
 function textUnder(
   message: unknown,
   pointer: string,
   span: readonly [number, number] | null,
 ): string | null {
   if (span === null || span[0] === span[1]) return null
-  const text = textsAt(message, pointer).find(({ length }) => span[1] <= length)
-  return text?.slice(...span).toWellFormed() ?? null
+  const [text, other] = textsAt(message, pointer).filter(({ length }) => span[1] <= length)
+  return other === undefined ? (text?.slice(...span).toWellFormed() ?? null) : null
 }
 
 const table = (negatives: readonly HardNegative[]): string =>

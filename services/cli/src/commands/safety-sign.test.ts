@@ -90,3 +90,19 @@ it('signs no file that is none', async () => {
   const path = write(JSON.stringify({ exemptions: [{ ...ENTRY, pointer: '' }] }))
   await expect(sign(path, ann)).rejects.toMatchObject({ code: 'BATON_EXEMPTIONS_INVALID' })
 })
+
+it.each([
+  ['a rule that the scanner has not', { rule: 'persana' }, /\/exemptions\/1\/rule: persana/],
+  ['what has ended', { until: '2020-01-01T00:00:00.000Z' }, /\/exemptions\/1\/until: it ended/],
+  [
+    'more than 30 days',
+    { until: new Date(Date.now() + 31 * 86_400_000).toISOString() },
+    /\/exemptions\/1\/until: it holds for more than 30 days/,
+  ],
+])('signs nothing where an exemption is for %s', async (_, change, message) => {
+  const path = write(JSON.stringify({ exemptions: [ENTRY, { ...ENTRY, ...change }] }))
+  await expect(sign(path, ann)).rejects.toMatchObject({
+    code: 'BATON_USAGE',
+    message: expect.stringMatching(message),
+  })
+})

@@ -1,9 +1,10 @@
 // `safety sign`: puts one person's signature under the exemptions of a file, and shows what is signed. It prints the file anew and writes none.
-import { readExemptionEntries, termsOf } from '@baton/engine'
+import { endFault, readExemptionEntries, termsOf } from '@baton/engine'
 import type { ExemptionEntry } from '@baton/engine'
 import { exemptionFault, exemptionId, readExemptionSignature, signExemption } from '@baton/ledger'
 import type { DecisionSigner, ExemptionTerms, People } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
+import { RULE_IDS } from '@baton/safety'
 import type { Context } from '../context.ts'
 import { KEY_MISSING } from '../decide-signed.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -15,9 +16,11 @@ import { knownPeople } from './people.ts'
 export async function safetySign(context: Context, path: string): Promise<ExitCode> {
   const { output } = context
   const signing = await readSigning(context)
-  const exemptions = readExemptionEntries(path).map((entry) => {
+  const exemptions = readExemptionEntries(path).map((entry, index) => {
     if (isSigned(entry, signing)) return entry
     const terms = termsOf(entry)
+    const fault = futileFault(entry, Date.now())
+    if (fault !== undefined) throw futile(`${path}: /exemptions/${index}${fault}`)
     output.words(`Signed as ${signing.person}: ${wordsFor(terms)}`)
     return { ...entry, signatures: [...entry.signatures, signatureUnder(terms, signing)] }
   })
@@ -53,6 +56,22 @@ const isSigned = ({ signatures }: ExemptionEntry, { signer, people }: Signing): 
   const own = people.get(signer.keyId)?.person
   return signatures.some((line) => people.get(line.slice(0, 16))?.person === own)
 }
+
+/** Why it would take nothing out of any verdict, or keep a process from starting, whoever signs it. */
+function futileFault(entry: ExemptionEntry, nowMs: number): string | undefined {
+  const { rule, until, signatures } = entry
+  if (!RULE_IDS.includes(rule)) return `/rule: ${rule} is no rule of this scanner`
+  if (Date.parse(until) <= nowMs) return `/until: it ended at ${until}`
+  const times = signatures.map((text) => Date.parse(readExemptionSignature(text)?.signedAt ?? ''))
+  const firstMs = Math.min(nowMs, ...times.filter((time) => !Number.isNaN(time)))
+  const fault = endFault(termsOf(entry), firstMs)
+  return fault && `/until: ${fault}`
+}
+
+const futile = (problem: string) =>
+  permanent('BATON_USAGE', `${problem}; nothing was signed`, {
+    fix: 'Correct that exemption, or take it out: `baton safety explain RULE` knows each rule, and infra/safety.md shows one.',
+  })
 
 function signatureUnder(terms: ExemptionTerms, { person, people, signer }: Signing): string {
   const line = signExemption(terms, person, { signer, now: new Date() })

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { DEFAULT_LIMITS, parseMessage } from '@baton/protocol'
 import { permanent } from '@baton/runtime'
-import { createScanner } from '@baton/safety'
+import { createScanner, textsAt } from '@baton/safety'
 import type { SafetyVerdict } from '@baton/safety'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -10,7 +10,6 @@ import type { ExitCode } from '../exit-codes.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { clip, renderTable } from '../terminal/table.ts'
 import { readInput } from './read-input.ts'
-import { textsAt } from './texts-at.ts'
 
 type Finding = SafetyVerdict['findings'][number]
 type Message = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 // The texts that a pointer of the scanner may mean: a finding names a key by the pointer of its value.
-import { textOfCodes } from '@baton/safety'
+import { isReadKey, textOfCodes } from './fields.ts'
 
-/** The value where it is a text, or the character codes that it lists, one space between them; then its key. */
+/** The value where it is a text, or the character codes that it lists, one space between them; then its key, where that is read as a text. */
 export function textsAt(message: unknown, pointer: string): readonly string[] {
   const keys = pointer
     .split('/')
@@ -10,6 +10,9 @@ export function textsAt(message: unknown, pointer: string): readonly string[] {
   let value = message
   for (const key of keys)
     value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+  // The text of a key is as gone as what it named.
+  if (value === undefined) return []
   const text = Array.isArray(value) ? textOfCodes(value) : value
-  return [text, keys.at(-1)].filter((one) => typeof one === 'string')
+  const key = keys.at(-1) ?? ''
+  return [text, isReadKey(key) ? key : undefined].filter((one) => typeof one === 'string')
 }
