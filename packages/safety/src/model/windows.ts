@@ -7,7 +7,7 @@ const WINDOW_SIZES = [32, 64, 128] as const
 const STEPS = 4
 const [SHORTEST] = WINDOW_SIZES
 /** So many n-grams are at least expected: a few words alone say little. */
-const GRAMS_MIN = 60
+const GRAMS_MIN = 150
 const GRAMS_MAX = 8_192
 const EXPLAINED = 5
 export const ROOT_ONE = 65_536

@@ -32,6 +32,7 @@ const EXTRACTION_RULES: readonly Rule[] = [
           String.raw`\b${SHOW} (?:to )?(?:me |us )?(?:all |every |word for word |verbatim |exactly |the |of |complete |entire |full |words |text |content |contents |in )*
 (?:your (?:${words(2)})?(?:system prompt|prompt|instructions|initial instructions|guidelines|directives|system message|rules|secret key|password|secrets|configuration)|(?:the |this )?(?:secret |hidden |full |original |initial )?(?:system[\s_-]*prompt|developer message|hidden prompt|initial prompt|hidden instructions)\b)`,
           String.raw`\b${SHOW} (?:to )?(?:me |us )?(?:all |every |the |of |exact |full |complete |hidden |secret |own )*(?:instruct?ions?|rules|directions|guidelines|prompts?) (?:that )?(?:you (?:were|have been|have|had|are|must|got|received|follow|was)|above|at the (?:top|beginning|start)|before this)`,
+          String.raw`\b(?:repeat|recite) (?:to )?(?:me |us )?(?:the |your )(?:last|first|previous|initial|original|preceding|prior) (?:instruct?ions?|prompts?)\b`,
           String.raw`\b${SHOW} (?:to )?(?:me |us )?(?:all |every |the |of )*(?:words?|text|lines?|content|everything|sentences?|messages?|anything|what is|what was)(?: written| said)? (?:above|before this|preceding this|prior to this)(?: this| the| line| message| point| sentence|,)* (?:verbatim|word for word|exactly|starting|beginning|that (?:starts|begins)|in (?:a )?(?:code|markdown|full)|from the (?:start|beginning)|including)`,
         ].join('|'),
       ),
@@ -77,6 +78,8 @@ export const EXTRACTION: RuleGroup = {
       'you are|"you are|\'you are|“you are',
     ),
     ...combine('above ', 'prompt|rules'),
+    ...combine('rules |prompt |guidelines |orders ', 'above'),
+    ...list('above in full|prompt in full|rules in full'),
   ],
   rules: EXTRACTION_RULES,
 }

@@ -72,6 +72,11 @@ export const LIMITS: RuleGroup = {
       'content filter|safety filter|content polic|usage polic|moderation polic|political correct',
     ),
     ...combine(
+      'normal |usual |typical |standard ',
+      'ai rule|ai guid|ai proto|ai stand|ai restr|ai limit',
+    ),
+    ...combine('free of |free from ', 'any|all|filter|restrict|limit|rule|constraint'),
+    ...combine(
       'no |any |all |without |by |by the |your |and ',
       'rules|limits|filters|restrictions|limitations|guidelines|laws',
     ),

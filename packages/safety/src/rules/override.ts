@@ -126,10 +126,10 @@ const OVERRIDE_RULES: readonly Rule[] = [
     weight: 0.5,
     needs: [
       list(
-        'new|next|your|updated|real|actual|above|previous|prior|earlier|old|following|instead|rather',
+        'new|next|supplement|additional|extra|overriding|superseding|your|updated|real|actual|above|previous|prior|earlier|old|following|instead|rather',
       ),
       list(
-        'instruct|order|directive|prompt|task|objective|goal|mission|purpose|following|instead|rather',
+        'instruct|rule|order|directive|prompt|task|objective|goal|mission|purpose|following|instead|rather',
       ),
     ],
     pattern: pattern(
@@ -140,6 +140,7 @@ const OVERRIDE_RULES: readonly Rule[] = [
           String.raw`\b(?:new|updated|real|actual) (?:system )?(?:instructions?|directives?|prompt)\s*[:>\]]\s*(?:you|ignore|please|the assistant|do not|from)`,
           String.raw`\b(?:above|previous|prior|earlier|all ?previous|old) (?:instructions?|prompts?|orders) (?:is|are|were) (?:now )?(?:false|void|invalid|cancell?ed|obsolete|revoked|a test|wrong|fake|superseded|no longer (?:valid|in effect|apply|applicable))`,
           String.raw`\byou must strictly (?:adhere to|follow|obey|comply with) (?:only )?(?:the|these|my) (?:following|new|next) instructions\s*:`,
+          String.raw`\b(?:supplement(?:al|ary)?|additional|extra|overriding|superseding) (?:rules?|instructions?|orders?|directives?)\s*: (?:you|ignore|disregard|forget|repeat|print|reveal|output|say|tell)\b`,
           String.raw`\bplease do the following first\s*:`,
           String.raw`\binstead of (?:the|your|what the) (?:user(?:'s)?|original|previous) (?:request|task|instructions?|question|asked)`,
           String.raw`\b(?:instead|rather),? (?:you must|you should|you will|please) (?:now )?(?:do|follow|perform|execute) (?:the following|this)`,
@@ -155,9 +156,12 @@ export const OVERRIDE: RuleGroup = {
     ...list('ignor|ingore|ignroe|disregard|forget|overlook|neglect|override|discard|dismiss'),
     ...combine(
       'regardless of |irrespective of |without regard to |without regard for ',
-      'all|any|your|the|what|prev|prior|earl',
+      'all|any|your|the|what|every|prev|prior|prec|earl|fore|form|past|init|orig|first|instruc',
     ),
-    ...combine('bypass |abandon ', 'all|any|your|my|the|these|prev|prior|earl|safe|every'),
+    ...combine(
+      'bypass |abandon ',
+      'all|any|your|my|the|these|prev|prior|earl|fore|form|past|what|safe|every',
+    ),
     ...combine("not |dont |don't |don’t |stop |longer |never ", 'follow|obey|listen to|heed'),
     ...list(
       'attention to|attentionto|strictly|instruct|instrut|directive|new order|new prompt|prompt:',
@@ -168,7 +172,13 @@ export const OVERRIDE: RuleGroup = {
     ),
     ...combine('instead', ' of the| of your| of what| you|, you| please|, please'),
     ...combine('above |previous |prior |earlier |old ', 'prompt|order|rules'),
-    ...list('set aside|put aside|no heed'),
+    ...combine('supplement |supplementary |additional |extra ', 'rule'),
+    ...list('set aside|put aside|no heed|no mind|stop following|stop listening|stop obeying'),
+    ...combine('instead of |rather than ', 'following|obeying'),
+    ...combine(
+      'previous |prior |preceding |earlier |foregoing |former |past |aforementioned |initial |original |first |system |developer ',
+      'prompt|command|rules|guid|orders|direction|programming|training|restriction',
+    ),
   ],
   rules: OVERRIDE_RULES,
 }

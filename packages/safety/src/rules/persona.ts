@@ -123,7 +123,10 @@ export const PERSONA: RuleGroup = {
     ...combine('language model', ' that| who| named| called| with|,'),
     ...combine(' ai ', 'named|called|known|that|who|which|with|capable|whose'),
     ...list('artificial intelligence|chatbot|chat bot|another ai'),
-    ...combine('take on |adopt |assume ', 'the|a '),
+    ...combine('take on |adopt |assume ', 'the|a |identity|persona'),
+    ...combine('become |as |be ', 'dan|stan|evil'),
+    ...combine('your |my |its ', 'evil|alter |dark|inner |shadow'),
+    ...combine(' gpt ', 'named|called|known|that|who|with'),
   ],
   rules: PERSONA_RULES,
 }

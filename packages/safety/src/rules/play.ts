@@ -139,6 +139,7 @@ export const PLAY: RuleGroup = {
     ...list(
       'obey|must comply|comply with any|comply with all|comply with my|always comply|serve me|do as i|listen to me|subservient|obedient',
     ),
+    ...list('slave to|slave of|my slave|your god|your king|your owner'),
     ...list('submissive|loyal to|under my control|your master|without question|no question'),
     ...list('without hesitat|no hesitat|without exception|without objection|no objection'),
     ...list(

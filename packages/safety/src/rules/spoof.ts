@@ -248,6 +248,7 @@ export const SPOOF: RuleGroup = {
       ' override| prompt| instruction| command|_override|_prompt|_instruction|_command|-override|-prompt',
     ),
     ...combine('# |- |= |* ', 'system|admin|developer'),
+    ...combine('as the |as your ', 'maker|creator|owner|admin|developer'),
     ...list(
       '<<sys>>|the following:|does the user|is the user|does the customer|you are now in |it department|compliance team|audit team',
     ),
