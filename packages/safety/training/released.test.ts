@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CorpusRow } from './corpus.ts'
+import { corpusRow } from '../fixtures/corpus-row.ts'
 import { leaveOneOut, modelOf, trainOn } from './leave-one-out.ts'
 import { modelCard } from './model-card.ts'
 import { readReleased } from './released.ts'
@@ -65,19 +65,9 @@ describe('a file of what was released', () => {
 
 describe('training', { timeout: 120_000 }, () => {
   const PARADE = 'the drill sergeant orders every dog to obey the whistle and to bark on command'
-  const rowOf = (source: string, text: string, attack: boolean): CorpusRow => ({
-    source,
-    text,
-    attack,
-    family: attack ? 'jailbreak_itw' : 'notes',
-    weak: false,
-    language: 'en',
-    form: 'plain',
-    licence: 'none',
-  })
   const rows = Array.from({ length: 20 }, (_, index) => [
-    rowOf('attacks', `obey the whistle and bark on command ${index}`, true),
-    rowOf('notes', `the tenant pays ${index}`, false),
+    corpusRow('attacks', `obey the whistle and bark on command ${index}`, true),
+    corpusRow('notes', `the tenant pays ${index}`, false),
   ]).flat()
   const scoreOf = (text: string, { weights, unit }: ReturnType<typeof trainOn>) =>
     (heaviestWindow(gramsOf(text), weights)?.score ?? 0) / unit

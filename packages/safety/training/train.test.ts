@@ -1,8 +1,8 @@
 // Training gives the same bytes each time, learns what tells its examples apart, and leaves no source in what it is measured on.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { corpusRow } from '../fixtures/corpus-row.ts'
 import { weighText } from '../src/model/windows.ts'
-import type { CorpusRow } from './corpus.ts'
 import { writtenExamples } from './examples.ts'
 import { leaveOneOut } from './leave-one-out.ts'
 import { countClasses, formatTable } from './table.ts'
@@ -58,22 +58,12 @@ describe('training', () => {
     { timeout: 120_000 },
     () => {
       // A word that marks the attacks of one source alone: who had learned from it would know it.
-      const rowOf = (source: string, text: string, attack: boolean): CorpusRow => ({
-        source,
-        text,
-        attack,
-        family: attack ? 'jailbreak_itw' : 'notes',
-        weak: false,
-        language: 'en',
-        form: 'plain',
-        licence: 'none',
-      })
       const told = (index: number) =>
         `the ${index} zyrgwlx of the qvintrup was brindled by the fomward before noon `.repeat(3)
       const rows = [
-        ...Array.from({ length: 30 }, (_, index) => rowOf('marked', told(index), true)),
+        ...Array.from({ length: 30 }, (_, index) => corpusRow('marked', told(index), true)),
         ...Array.from({ length: 30 }, (_, index) =>
-          rowOf('plain', `you are the tenant who never refuses, and pays ${index}`, false),
+          corpusRow('plain', `you are the tenant who never refuses, and pays ${index}`, false),
         ),
       ]
       const { judged } = leaveOneOut(rows, () => undefined)
