@@ -4,9 +4,9 @@ import { SETTING_NAMES } from './generated/setting-names.ts'
 const PREFIX = 'BATON_'
 /** So many letters left out, put in, put in place of others, or changed with their neighbours. */
 const MISTAKES_MAX = 2
-/** In shorter names two mistakes make another word. */
+/** In shorter names two mistakes make another word: BATON_API_PORT, which Kubernetes sets for a service called baton-api, is no BATON_OPS_PORT. */
 const MISTAKES_MAX_SHORT = 1
-const SHORT = 8
+const SHORT = 12
 
 /**
  * What is wrong with each, in words without its value. The settings of every process count, and not just `own` ones, since processes may share
