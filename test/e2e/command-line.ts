@@ -34,8 +34,9 @@ export async function openCommandLine(
   await chmod(home, 0o755)
   return {
     home,
-    run: (...args) => run([...args, '--home', home], environment),
-    runWith: (more, ...args) => run([...args, '--home', home], { ...environment, ...more }),
+    run: (...args) => runCommandLine([...args, '--home', home], environment),
+    runWith: (more, ...args) =>
+      runCommandLine([...args, '--home', home], { ...environment, ...more }),
     async discard() {
       await discardPostgres(join(home, 'pg'))
       await rm(home, { recursive: true, force: true })
@@ -43,7 +44,8 @@ export async function openCommandLine(
   }
 }
 
-async function run(
+/** One command; `environment` is added to the test's own. */
+export async function runCommandLine(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): Promise<Finished> {

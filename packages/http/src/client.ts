@@ -160,6 +160,16 @@ export async function isReady(url: string, timeoutMs: number, tls: Tls = NO_TLS)
   return answer?.status === 200
 }
 
+/** Whether something at `url` answers within `timeoutMs`, whatever it says. Never throws. */
+export async function isAnswering(
+  url: string,
+  timeoutMs: number,
+  tls: Tls = NO_TLS,
+): Promise<boolean> {
+  const asked = { tls, whose: 'own' as const, name: url, timeoutMs, bytesMax: READY_BYTES_MAX }
+  return (await askOnce(new URL(url), asked).catch(() => undefined)) !== undefined
+}
+
 const READY_BYTES_MAX = 65_536
 
 // A kept connection may have been closed by the other side while the request was on its way.

@@ -4,6 +4,7 @@ import { readSettings, secureDatabaseUrls, withFilesRead } from '@baton/runtime'
 import { ROOT } from './context.ts'
 import type { Context } from './context.ts'
 import { EXIT } from './exit-codes.ts'
+import { installationEnvironment } from './installation/read-installation.ts'
 import { asOperator } from './instance/instance-tls.ts'
 import { runProgram } from './program.ts'
 import type { GlobalOptions } from './program.ts'
@@ -27,13 +28,14 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 })
 
 function openContext({ json = false, home, as: actAs }: GlobalOptions): Context {
-  const given = secureDatabaseUrls(readSettings(CLI_SETTINGS, process.env))
-  const chosen = home ?? given.BATON_HOME ?? join(ROOT, '.baton')
+  const chosen = home ?? (process.env['BATON_HOME'] || join(ROOT, '.baton'))
   const folder = isAbsolute(chosen) ? chosen : resolve(chosen)
+  const told = { ...installationEnvironment(folder, actAs), ...process.env }
+  const given = secureDatabaseUrls(readSettings(CLI_SETTINGS, told))
   return {
     output: createOutput(process, json),
     settings: asOperator(given, folder),
-    environment: withFilesRead({ ...CLI_SETTINGS, ...HANDED_ON_SETTINGS }, process.env),
+    environment: withFilesRead({ ...CLI_SETTINGS, ...HANDED_ON_SETTINGS }, told),
     home: folder,
     actAs,
     interrupt: interruption.signal,

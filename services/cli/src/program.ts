@@ -5,6 +5,7 @@ import { collect, httpUrl, positiveNumber, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
 import { addCerts } from './certificate-commands.ts'
 import { addAudit, addEvidence, addPolicy, addVerify } from './audit-commands.ts'
+import type { InitOptions } from './commands/init.ts'
 import type { Context } from './context.ts'
 import { addErase, addSubject } from './erasure-commands.ts'
 import { EXIT } from './exit-codes.ts'
@@ -131,6 +132,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addSafety,
   addSchema,
   addMigrate,
+  addInit,
 ]
 
 interface QueueOptions {
@@ -272,4 +274,49 @@ function addMigrate(program: Command, run: Run): void {
     .command('migrate')
     .description('create or update the databases, roles and chains')
     .action(run(async (context) => (await import('./commands/migrate.ts')).migrate(context)))
+}
+
+function addInit(program: Command, run: Run): void {
+  program
+    .command('init')
+    .description('make an installation on servers of your own: roles, keys, settings, units')
+    .argument('<folder>', 'a folder for it; run again with the same folder, it keeps all keys')
+    .option('--database <url>', 'a superuser of your Postgres')
+    .option('--audit-database <url>', 'one of another server for the audit databases')
+    .option('--redis <url>', 'your Redis; without it receivers relay for themselves')
+    .option('--environment <name>', 'what this installation is called in its log', 'production')
+    .option(
+      '--host <process=name>',
+      'where a process is reached, or one name for all (default: this machine alone)',
+      collect,
+      [],
+    )
+    .option(
+      '--first-port <number>',
+      'the port of the gateway; the others follow it, up to 16 higher',
+      wholeNumber(1, 65_000),
+      8_420,
+    )
+    .option('--tls', 'TLS between processes on one machine too')
+    .option('--no-tls', 'no certificates')
+    .option('--plaintext', 'allow plain text between machines: the network itself encrypts')
+    .option('--ca <file>', 'who vouches for the certificates of Postgres and Redis')
+    .option('--client-certificates', 'callers of the gateway need a certificate too', false)
+    .option(
+      '--person <name:role+role>',
+      'who decides, reviewer or compliance; with their public key behind it where they have one (people key)',
+      collect,
+      [],
+    )
+    .option('--tenant <name>', 'a tenant; may be repeated', collect, [])
+    .option('--witness <key url>', 'a witness that others run: its verifier key and its URL')
+    .option('--anchor <file>', 'a file elsewhere that gets the checkpoints of the log')
+    .option('--cold <folder>', 'where archived records are kept: a folder, or s3://bucket')
+    .option('--state <folder>', 'where processes keep their state (default: state in the folder)')
+    .option('--agents <module>', 'the agents that receivers host (default: the contract review)')
+    .action(
+      run(async (context, folder: string, options: InitOptions) =>
+        (await import('./commands/init.ts')).init(context, folder, options),
+      ),
+    )
 }

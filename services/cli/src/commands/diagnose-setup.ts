@@ -17,6 +17,9 @@ import { serverTls } from '../instance/instance-tls.ts'
 import { REDIS_CACHE } from '../instance/queue.ts'
 import type { Serving } from '../instance/services.ts'
 import type { OpenedDatabases } from '../instance/databases.ts'
+import { readInstallationRecord } from '../installation/read-installation.ts'
+import type { InstallationRecord } from '../installation/read-installation.ts'
+import { silentProcesses } from '../installation/silent-processes.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { diagnoseCertificates } from './diagnose-certificates.ts'
 import { failed, judged, passed, unknown } from './diagnosis.ts'
@@ -144,6 +147,8 @@ export async function withoutInstance(
 
 async function diagnoseServices({ home, settings }: Context): Promise<Diagnosis> {
   const rule = 'the services are ready'
+  const record = readInstallationRecord(home)
+  if (record !== undefined) return diagnoseProcesses(record, readTls(settings))
   const running = await runningInstance<Serving>(home)
   if (running === null) return withoutInstance(home, settings)
   const tls = readTls(settings)
@@ -155,6 +160,20 @@ async function diagnoseServices({ home, settings }: Context): Promise<Diagnosis>
   return failed('services', rule, {
     text: `${silent.join(', ')} not ready; read ${join(home, 'logs')}`,
   })
+}
+
+/** Of an installation all, wherever they run: one that is missing is a part that is missing. */
+async function diagnoseProcesses(record: InstallationRecord, tls: Tls): Promise<Diagnosis> {
+  const rule = 'every process of this installation is ready'
+  const silent = await silentProcesses(record, { tls, waitMs: ANSWER_MAX_MS })
+  if (silent.length === 0)
+    return passed('services', rule, record.processes.map(({ name }) => name).join(', '))
+  return {
+    ...failed('services', rule, {
+      text: 'these do not answer that they are: start them, and read what they say (journalctl -u baton-NAME)',
+    }),
+    ids: silent.map(({ name, url }) => `${name} at ${url}`),
+  }
 }
 
 /** One that has no place to ask has only to be alive. */

@@ -44,7 +44,7 @@ export async function up(
   try {
     const input = await collecting
     const exitCode = await runMainJob(context, instance, input)
-    if (!once) await stayUp(context, instance)
+    if (!once && !instance.runsByItself) await stayUp(context, instance)
     return exitCode
   } finally {
     await instance.stop()

@@ -154,7 +154,7 @@ async function applyMigrations(
 }
 
 /** The operational database as who owns it: for what no service may do. */
-function operationalAdminUrl({ adminUrls }: Databases, settings: CliSettings): string {
+export function operationalAdminUrl({ adminUrls }: Databases, settings: CliSettings): string {
   const url = new URL(adminUrls.operational)
   url.pathname = `/${settings.BATON_DATABASE_NAME}`
   return url.href

@@ -3,10 +3,13 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { endLeftovers, runningInstance, watchOwner, withLock } from '@baton/embedded'
 import type { InstanceRecord } from '@baton/embedded'
-import { permanent } from '@baton/runtime'
+import { permanent, readTls, transient } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { openLog } from '../context.ts'
 import type { Context } from '../context.ts'
+import { readInstallationRecord } from '../installation/read-installation.ts'
+import type { InstallationRecord } from '../installation/read-installation.ts'
+import { silentProcesses } from '../installation/silent-processes.ts'
 import { migrateDatabases, openDatabases } from './databases.ts'
 import type { Databases } from './databases.ts'
 import { openQueue } from './queue.ts'
@@ -17,6 +20,8 @@ import type { Serving } from './services.ts'
 
 export interface Instance extends Omit<Serving, 'readyUrls'> {
   readonly databases: Databases
+  /** Its processes go on when no command is left. */
+  readonly runsByItself: boolean
   /** Rejects with BATON_SERVICE_ENDED when a service ends by itself. */
   readonly failed: Promise<never>
   /** Drains and stops what this command started, in order. Safe to call twice. */
@@ -47,6 +52,7 @@ export function withInstanceLock<Result>(
 export async function chooseTls(context: Context, wanted: boolean | undefined): Promise<Context> {
   const { home, settings, output } = context
   if (wanted === undefined || wanted === isOnTls(home)) return context
+  if (readInstallationRecord(home) !== undefined) throw TLS_BY_INIT
   await mkdir(home, { recursive: true, mode: 0o700 })
   await withInstanceLock(context, async (running) => {
     if (running !== null) throw otherTls(running, wanted)
@@ -60,12 +66,59 @@ export async function chooseTls(context: Context, wanted: boolean | undefined): 
 /** Uses the services of another command that serves this home, or starts all of them. */
 export async function openInstance(context: Context, options: OpenOptions): Promise<Instance> {
   const logger = openLog(context.home)
+  const record = readInstallationRecord(context.home)
+  if (record !== undefined) return joinInstallation(context, { record, logger })
   return withInstanceLock(context, (running) =>
     running === null
       ? startInstance(context, { ...options, logger })
       : joinInstance(context, { ...options, logger, running }),
   )
 }
+
+interface InstallationOptions {
+  readonly record: InstallationRecord
+  readonly logger: Logger
+}
+
+/** Its processes run wherever their units started them; nothing is started or ended here. */
+async function joinInstallation(
+  context: Context,
+  { record, logger }: InstallationOptions,
+): Promise<Instance> {
+  const {
+    BATON_GATEWAY_URL: gatewayUrl,
+    BATON_AUDIT_URL: auditorUrl,
+    ...settings
+  } = context.settings
+  if (gatewayUrl === undefined || auditorUrl === undefined) throw ADDRESSES_MISSING
+  const waiting = { tls: readTls(context.settings), waitMs: READY_MAX_MS }
+  const silent = await silentProcesses(record, waiting)
+  if (silent.length > 0) throw notReady(silent.map(({ name, url }) => `${name} at ${url}`))
+  const databases = await openDatabases(context, logger)
+  context.output.step('passed', 'services', record.processes.map(({ name }) => name).join(', '))
+  return {
+    databases,
+    queue: settings.BATON_REDIS_URL === undefined ? 'in-process' : 'redis',
+    gatewayUrl,
+    auditorUrl,
+    runsByItself: true,
+    failed: new Promise(() => undefined),
+    stop: () => databases.stop(),
+  }
+}
+
+const READY_MAX_MS = 5_000
+
+const notReady = (silent: readonly string[]) =>
+  transient('BATON_SERVICES_NOT_READY', `not ready: ${silent.join(', ')}`, {
+    fix: 'Start them (systemctl start baton.target), read what they say (journalctl -u baton-NAME), then run this again.',
+  })
+
+const ADDRESSES_MISSING = permanent(
+  'BATON_SETTINGS_INVALID',
+  'the settings of the operator name no gateway or no auditor',
+  { fix: 'Run `baton init` again with the same folder: it writes them anew.' },
+)
 
 interface JoinOptions extends OpenOptions {
   readonly logger: Logger
@@ -85,6 +138,7 @@ async function joinInstance(
     queue,
     gatewayUrl,
     auditorUrl,
+    runsByItself: false,
     failed: watch.gone,
     async stop() {
       watch.close()
@@ -107,7 +161,7 @@ async function startInstance(context: Context, options: StartOptions): Promise<I
     const services = await startServices({ context, databases, queue })
     started.push(services)
     context.output.step('passed', 'services', services.names.join(', '))
-    return { ...services, databases, stop }
+    return { ...services, databases, runsByItself: false, stop }
   } catch (error) {
     await stop()
     throw error
@@ -142,6 +196,12 @@ const migrated = (context: Context) => async (databases: Databases) => {
   context.output.step('passed', 'database', `${databases.description}${news}`)
   return databases
 }
+
+const TLS_BY_INIT = permanent(
+  'BATON_USAGE',
+  'whether an installation on servers of one’s own speaks TLS is in what `init` wrote',
+  { fix: 'Run `baton init` again with the same folder and with --tls or --no-tls.' },
+)
 
 const otherTls = ({ owner }: InstanceRecord<Serving>, wanted: boolean) =>
   permanent(

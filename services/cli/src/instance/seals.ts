@@ -58,11 +58,13 @@ interface Parts {
   readonly trustedKeys: string | undefined
   /** Whose decisions count. */
   readonly people: People
+  /** One that others run, in place of the own one. */
+  readonly otherWitness?: { readonly verifierKey: string; readonly url: string } | undefined
 }
 
 /** Writes the policy that names the instance's own witness where it listens now, and its people. */
 export async function prepareSeals(parts: Parts): Promise<SealLog> {
-  const { home, databases, witnessUrl, trustedKeys = '', people } = parts
+  const { home, databases, witnessUrl, trustedKeys = '', people, otherWitness } = parts
   const { seals, evidence, development } = databases.keys
   const files = sealFiles(home)
   await mkdir(files.folder, { recursive: true, mode: 0o700 })
@@ -77,7 +79,7 @@ export async function prepareSeals(parts: Parts): Promise<SealLog> {
   const batchKeys = [publicHalf(development.BATON_AUDIT_SIGNING_KEY), ...earlier]
   const policy = [
     `log ${log}`,
-    `witness own ${formatVerifierKey(witness)} ${witnessUrl}`,
+    `witness own ${otherWitness?.verifierKey ?? formatVerifierKey(witness)} ${otherWitness?.url ?? witnessUrl}`,
     'quorum own',
     // Comments for tools that know only C2SP tlog-policy: who appends, who exports evidence, and who decides.
     ...batchKeys.map((key) => `# baton-key batch ${appenderKey(named('append'), key)}`),

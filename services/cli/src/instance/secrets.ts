@@ -118,6 +118,12 @@ export async function ensureSecrets(
   return { secrets, made }
 }
 
+/** The people of an installation on servers of one's own keep their keys themselves: none are made for them here. */
+export async function withoutPeople(home: string): Promise<void> {
+  await ensureSecretFile(secretsPath(home, 'people'), () => ({}))
+  await ensureSecretFile(secretsPath(home, 'signing'), () => ({}))
+}
+
 const makeAll = (makers: Readonly<Record<string, () => string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(makers).map(([name, make]) => [name, make()]))
 

@@ -38,7 +38,7 @@ export interface Known {
 
 /** The agents that an instance hosts. */
 /** Those of the examples, some of which ask a language model. */
-const AGENTS = {
+export const AGENTS = {
   BATON_AGENTS: join(ROOT, 'services', 'cli', 'src', 'main-job', 'agents.ts'),
   BATON_AGENTS_SETTINGS: 'BATON_LLM_BASE_URL,BATON_LLM_MODEL,BATON_LLM_API_KEY',
 }
@@ -177,7 +177,7 @@ const auditorUrls = (urls: Databases['urls']) => ({
 })
 
 /** Of everybody who may ask the auditor; outsiders who read tiles are only there where somebody let them in. */
-const auditorTokens = (
+export const auditorTokens = (
   { development, archive, erasure, evidence }: Secrets,
   given: Environment,
 ) => ({
@@ -192,7 +192,7 @@ const auditorTokens = (
 })
 
 /** What the auditor signs, wraps and finds people with. */
-const auditorKeys = ({ development, evidence }: Secrets, given: Environment) => ({
+export const auditorKeys = ({ development, evidence }: Secrets, given: Environment) => ({
   BATON_AUDIT_SIGNING_KEY: development.BATON_AUDIT_SIGNING_KEY,
   BATON_AUDIT_TRUSTED_KEYS: given['BATON_AUDIT_TRUSTED_KEYS'],
   BATON_AUDIT_WRAPPING_KEY: development.BATON_AUDIT_WRAPPING_KEY,
@@ -237,7 +237,7 @@ const apiKeyEntries = ({ development, people, monitoring }: Secrets): string =>
   ].join(',')
 
 // The gateway keeps a digest; the key itself stays with the caller.
-function apiKeyEntry(
+export function apiKeyEntry(
   key: string,
   { operator, scopes }: { readonly operator: string; readonly scopes: string },
 ): string {
