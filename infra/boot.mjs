@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
+import { machineTrouble } from './machine-trouble.mjs'
 import { ROOT, SetupError } from './setup-step.mjs'
 import { prepareToolchain } from './toolchain.mjs'
 
@@ -77,8 +78,12 @@ function usage(name) {
 try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
-  if (!(error instanceof SetupError) && error.code !== 'BATON_LOCK_BUSY') throw error
+  const trouble = machineTrouble(error)
+  const isKnown = error instanceof SetupError || error.code === 'BATON_LOCK_BUSY'
+  if (!isKnown && trouble === undefined) throw error
   const output = error.output ? `${error.output}\n\n` : ''
-  process.stderr.write(`${output}baton: ${error.message}\n${error.fix ? `  ${error.fix}\n` : ''}`)
+  const message = isKnown ? error.message : `${trouble.message} (${trouble.code})`
+  const fixes = [error.fix, trouble?.fix].filter(Boolean).map((fix) => `  ${fix}\n`)
+  process.stderr.write(`${output}baton: ${message}\n${fixes.join('')}`)
   process.exitCode = 1
 }

@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isAlive } from '@baton/embedded'
-import { pauseTree, spawnService } from '@baton/testkit'
+import { eventually, pauseTree, spawnService } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openCommandLine } from './command-line.ts'
@@ -21,6 +21,13 @@ const recordIn = async (home: string) =>
   JSON.parse(await readFile(join(home, 'pg.json'), 'utf8')) as {
     readonly details: { readonly pid: number }
   }
+
+async function servedIn(home: string) {
+  const record = JSON.parse(await readFile(join(home, 'instance.json'), 'utf8')) as {
+    readonly services: readonly { name: string; pid: number; restarts: number }[]
+  }
+  return record.services
+}
 
 interface Target {
   readonly targets: readonly string[]
@@ -89,9 +96,7 @@ describe('an instance that stays up', () => {
   })
 
   it('is not called ready while one of its services does not answer', async () => {
-    const { services } = JSON.parse(await readFile(join(baton.home, 'instance.json'), 'utf8')) as {
-      services: readonly { name: string; pid: number }[]
-    }
+    const services = await servedIn(baton.home)
     for (const name of ['receiver', 'archiver']) {
       const resume = await pauseTree(services.find((one) => one.name === name)?.pid ?? 0)
       const { exitCode, stdout } = await baton.run('doctor')
@@ -131,7 +136,53 @@ describe('an instance that stays up', () => {
     PAUSED_MAX_MS,
   )
 
-  it('leaves services behind when it is killed, which the next command ends', async () => {
+  it(
+    'starts again whatever dies, says so and counts',
+    async () => {
+      const before = await servedIn(baton.home)
+      const postgres = (await recordIn(baton.home)).details.pid
+      for (const { pid } of [...before, { pid: postgres }]) process.kill(pid, 'SIGKILL')
+      const all = [...before.map(({ name }) => name), 'postgres']
+      const isBack = (name: string) => new RegExp(`✓ ${name} +runs again`).test(up.output())
+      await eventually(() => all.every(isBack), {
+        deadlineMs: START_MAX_MS,
+        describe: () => `all run again\n${up.output()}`,
+      })
+      for (const name of all) expect(up.output()).toMatch(new RegExp(`✗ ${name} +ended`))
+      const after = await servedIn(baton.home)
+      expect(after.map(({ restarts }) => restarts > 0)).toEqual(before.map(() => true))
+      const review = await baton.run('review-contract', CONTRACT, '--json')
+      expect(review).toMatchObject({ exitCode: 0 })
+      const doctor = await baton.run('doctor')
+      expect(doctor.exitCode).toBe(0)
+      expect(doctor.stdout).toMatch(/receiver: started again \d+ times, last after SIGKILL/)
+    },
+    PAUSED_MAX_MS,
+  )
+
+  it('leaves nothing behind when it is killed but what the next command takes over and ends', async () => {
+    const before = await servedIn(baton.home)
+    const { pid } = (await recordIn(baton.home)).details
+    await up.kill()
+    const listed = await baton.run('tasks')
+    expect(listed.exitCode).toBe(0)
+    expect(listed.stderr).toMatch(
+      new RegExp(`Takes over Postgres \\(process ${pid}\\), left by a command that was killed`),
+    )
+    for (const left of [...before, { pid }])
+      await eventually(() => !isAlive({ pid: left.pid, startedAt: null }), {
+        deadlineMs: START_MAX_MS,
+        describe: () => `process ${left.pid} ends`,
+      })
+    expect((await baton.run('doctor')).exitCode).toBe(0)
+  })
+
+  it('ends services that go on although their command was killed, and says which', async () => {
+    up = await start()
+    const before = await servedIn(baton.home)
+    const receiver = before.find(({ name }) => name === 'receiver')?.pid ?? 0
+    // A paused one cannot hear that its command is gone.
+    await pauseTree(receiver)
     await up.kill()
     const sent = await baton.run(
       'send',
@@ -141,7 +192,11 @@ describe('an instance that stays up', () => {
       '{"licence":{}}',
       '--no-redis',
     )
-    expect(sent.stderr).toMatch(/leftovers +ended: .*receiver/)
+    expect(sent.stderr).toMatch(
+      new RegExp(
+        `leftovers +ended: .*receiver ${receiver}.* of process ${up.pid}, which was killed`,
+      ),
+    )
     expect(sent.stdout).toContain('ROLLED_BACK')
     expect((await baton.run('doctor')).exitCode).toBe(0)
   })

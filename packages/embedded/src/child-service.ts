@@ -1,10 +1,9 @@
 // One service as its own process: started with its settings, ready before it is used, drained at the end.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { createWriteStream } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { transient } from '@baton/runtime'
+import { openLastingLog, transient } from '@baton/runtime'
+import type { End } from './supervise.ts'
 
 interface ChildOptions {
   /** Its log is named after it. */
@@ -15,128 +14,141 @@ interface ChildOptions {
   /** All of its environment: nothing is inherited. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly logsDir: string
+  /** Whether its log goes on where that of the process before it ended; it begins anew by default. */
+  readonly isAgain?: boolean
 }
 
 export interface ChildService {
   readonly name: string
   readonly pid: number
+  readonly logPath: string
   /** Resolves when it has printed `ready`. Rejects with BATON_SERVICE_START_FAILED and its last words. */
   readonly ready: Promise<void>
-  /** Rejects with BATON_SERVICE_ENDED when the process ends before it was stopped. */
-  readonly ended: Promise<never>
+  /** Resolves when the process ends before it was stopped. */
+  readonly ended: Promise<End>
   /** Lets it drain; ends it after 30 s. Safe to call twice. */
   stop(): Promise<void>
 }
 
-/** Whatever ends this process, its services do not stay behind; only SIGKILL leaves them to the next command. */
+/**
+ * Whatever ends this process, its services do not stay behind: whoever insists has them ended here and now, and where this
+ * process was killed, each hears that its channel is gone and drains.
+ */
 const living = new Set<ChildProcess>()
-process.once('exit', () => living.forEach((child) => child.kill('SIGTERM')))
+process.once('exit', () => living.forEach((child) => child.kill('SIGKILL')))
 
 const READY_MAX_MS = 30_000
 const STOP_MAX_MS = 30_000
 const LOG_LINES = 8
+const TAIL_MAX = 8_192
 
-/** Starts the process. Its output goes to a log of its own, which begins anew. */
+/** Starts the process. Its output goes to a log of its own. */
 export function startChild(options: ChildOptions): ChildService {
-  const logPath = join(options.logsDir, `${options.name}.log`)
+  const { name, isAgain = false } = options
   // Its own process group: Ctrl-C in a terminal reaches this process alone, which then drains in order.
   const child = spawn(process.execPath, [options.main], {
     cwd: options.folder,
     env: options.environment,
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    // Through the channel nothing is said; the service drains when it closes.
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
-  const log = createWriteStream(logPath, { flags: 'w', mode: 0o600 })
-  child.stdout?.pipe(log, { end: false })
-  child.stderr?.pipe(log, { end: false })
+  const file = openLastingLog(join(options.logsDir, `${name}.log`), { isNew: !isAgain })
   living.add(child)
-  const written = new Promise<void>((resolve) => {
-    child.once('close', () => {
+  let tail = ''
+  const hear = (bytes: Buffer) => {
+    file.write(bytes)
+    tail = (tail + bytes.toString()).slice(-TAIL_MAX)
+  }
+  child.stdout?.on('data', hear)
+  child.stderr?.on('data', hear)
+  const ended = new Promise<string>((resolve) => {
+    const end = (how: string) => {
       living.delete(child)
-      log.end(() => resolve())
+      file.close()
+      resolve(how)
+    }
+    child.once('close', (code, signal) => end(signal ?? `exit code ${code ?? 'unknown'}`))
+    // A process that could not be made has no end.
+    child.once('error', (error) => {
+      tail += `\n${error.message}`
+      if (child.pid === undefined) end('could not be started')
     })
   })
-  return asService(child, { name: options.name, path: logPath, written })
+  return asService(child, { name, path: file.path, words: () => lastWords(tail), ended })
 }
 
-interface Log {
+interface Output {
   /** Of the service whose log it is. */
   readonly name: string
   readonly path: string
-  /** Resolves once all that the ended process said stands in the file. */
-  readonly written: Promise<void>
+  readonly words: () => string
+  /** How it ended, once all that it said was heard. */
+  readonly ended: Promise<string>
 }
 
-function untilReady(child: ChildProcess, log: Log): Promise<void> {
+function untilReady(child: ChildProcess, output: Output): Promise<void> {
   return new Promise((resolve, reject) => {
     let heard = ''
-    const fail = (why: string) => void startFailed(log, why).then(reject)
     const timer = setTimeout(() => {
       child.kill('SIGKILL')
-      fail(`was not ready within ${READY_MAX_MS / 1000} s`)
+      reject(startFailed(output, `was not ready within ${READY_MAX_MS / 1000} s`))
     }, READY_MAX_MS)
-    child.once('error', () => fail('could not be started'))
-    child.once('close', (code, signal) => {
+    void output.ended.then((how) => {
       clearTimeout(timer)
-      void log.written.then(() => fail(`ended with ${code ?? signal} while starting`))
+      reject(startFailed(output, `ended with ${how} while starting`))
     })
-    child.stdout?.on('data', (bytes: Buffer) => {
-      if (/^ready$/m.test(heard)) return
+    const listen = (bytes: Buffer) => {
       heard += bytes.toString()
       if (!/^ready$/m.test(heard)) return
       clearTimeout(timer)
+      child.stdout?.off('data', listen)
       resolve()
-    })
+    }
+    child.stdout?.on('data', listen)
   })
 }
 
-function asService(child: ChildProcess, log: Log): ChildService {
-  const { name } = log
+function asService(child: ChildProcess, output: Output): ChildService {
+  const { name, path: logPath } = output
   let stopping: Promise<void> | undefined
-  const closed = new Promise<number | NodeJS.Signals | null>((resolve) => {
-    child.once('close', (code, signal) => resolve(code ?? signal))
-  })
-  const ended = closed.then((how): never | Promise<never> => {
-    if (stopping !== undefined) return new Promise<never>(() => undefined)
-    throw serviceEnded(log, how)
-  })
-  ended.catch(() => undefined)
-  const ready = untilReady(child, log)
+  const ended = output.ended.then((how) =>
+    stopping === undefined ? { how, words: output.words() } : new Promise<never>(() => undefined),
+  )
+  const ready = untilReady(child, output)
   ready.catch(() => undefined)
   return {
     name,
-    pid: child.pid as number,
+    pid: child.pid ?? 0,
+    logPath,
     ready,
     ended,
     stop() {
-      stopping ??= drain(child, closed)
+      stopping ??= drain(child, output.ended)
       return stopping
     },
   }
 }
 
-async function drain(child: ChildProcess, closed: Promise<unknown>): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
+async function drain(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
+  // A paused one hears nothing else.
+  child.kill('SIGCONT')
   child.kill('SIGTERM')
   const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MAX_MS)
-  await closed
+  await ended
   clearTimeout(timer)
 }
 
-const serviceEnded = ({ name, path }: Log, how: unknown) =>
-  transient('BATON_SERVICE_ENDED', `the ${name} ended by itself (${String(how)})`, {
-    fix: `Read ${path}, then start again: nothing that was acknowledged is lost.`,
-  })
+/** What it said to people, where it said anything, not what it wrote for machines. */
+function lastWords(tail: string): string {
+  const lines = tail.trimEnd().split('\n')
+  const words = lines.filter((line) => !line.startsWith('{') && line !== 'ready')
+  return (words.length > 0 ? words : lines).slice(-LOG_LINES).join('\n')
+}
 
-async function startFailed({ name, path }: Log, why: string) {
-  const text = await readFile(path, 'utf8').catch(() => '')
-  const lines = text.trimEnd().split('\n')
-  // What it said to people, where it said anything, not what it wrote for machines.
-  const words = lines.filter((line) => !line.startsWith('{'))
-  const last = (words.length > 0 ? words : lines).slice(-LOG_LINES).join('\n    ')
-  return transient(
+const startFailed = ({ name, path, words }: Output, why: string) =>
+  transient(
     'BATON_SERVICE_START_FAILED',
-    `the ${name} ${why}; its last words:\n    ${last}`,
+    `the ${name} ${why}; its last words:\n    ${words().replaceAll('\n', '\n    ')}`,
     { fix: `The whole log is ${path}.` },
   )
-}

@@ -15,6 +15,7 @@ export {
   listLeftovers,
   forgetInstance,
   runningInstance,
+  untilStopped,
   watchOwner,
   writeInstance,
 } from './instance-record.ts'
@@ -22,8 +23,18 @@ export type { InstanceRecord } from './instance-record.ts'
 export { choosePorts, freePort } from './ports.ts'
 export { discardPostgres, startPostgres } from './postgres/start-postgres.ts'
 export type { RunningPostgres } from './postgres/start-postgres.ts'
-export { discardRedis, findRedis, startOrFetchRedis, startRedis } from './redis/start-redis.ts'
+export {
+  discardRedis,
+  endUnusedRedis,
+  findRedis,
+  startOrFetchRedis,
+  startRedis,
+} from './redis/start-redis.ts'
 export type { RunningRedis, Unavailable } from './redis/start-redis.ts'
+export { supervise } from './supervise.ts'
+export type { End, Seen, Supervision } from './supervise.ts'
+export type { ServerEvent, ServerNotify } from './supervise-server.ts'
 export type { ServerTls } from './server-tls.ts'
 export { ensureSecretFile, newSecret, readSecretFile } from './secret-files.ts'
 export { isAlive, withLock } from '@baton/infra/lock'
+export { machineTrouble } from '@baton/infra/machine-trouble'

@@ -1,14 +1,19 @@
 // Which processes serve an instance now, so that a second command uses them instead of starting its own.
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { replaceFile, transient } from '@baton/runtime'
+import { replaceFile } from '@baton/runtime'
 import { holderOf, isAlive } from '@baton/infra/lock'
 import type { Holder } from '@baton/infra/lock'
+import { endProcess, settles } from './server-process.ts'
+import type { EndStep } from './server-process.ts'
+import type { Seen } from './supervise.ts'
 
 interface Running {
   /** The command that started the services and will stop them. */
   readonly owner: Holder
-  readonly services: readonly (Holder & { readonly name: string })[]
+  /** The services are being stopped: nobody is to begin to use them. */
+  readonly isStopping?: boolean
+  readonly services: readonly (Holder & Seen)[]
 }
 
 /** What a command says of the services it has started, and who they are. */
@@ -21,35 +26,44 @@ export async function runningInstance<Details>(
   home: string,
 ): Promise<InstanceRecord<Details> | null> {
   const record = await read<Details>(home)
-  return record !== null && isAlive(record.owner) ? record : null
+  return record !== null && record.isStopping !== true && isAlive(record.owner) ? record : null
 }
 
 interface OwnerWatch {
-  /** Rejects with BATON_SERVICE_ENDED when the command that serves the instance has ended. */
-  readonly gone: Promise<never>
+  /** Resolves with the id of the command that served the instance, once it has ended. */
+  readonly gone: Promise<number>
   close(): void
 }
 
-const LOOK_EVERY_MS = 1_000
+const LOOK_EVERY_MS = 500
 
 /** Watches the other command whose services are used. */
-export function watchOwner(home: string, { owner }: Running): OwnerWatch {
+export function watchOwner({ owner }: Running): OwnerWatch {
   let timer: NodeJS.Timeout | undefined
-  const gone = new Promise<never>((_, reject) => {
+  const gone = new Promise<number>((resolve) => {
     timer = setInterval(() => {
-      void runningInstance(home).then((running) => {
-        if (running?.owner.pid !== owner.pid) reject(ownerEnded(owner.pid))
-      })
+      if (isAlive(owner)) return
+      clearInterval(timer)
+      resolve(owner.pid)
     }, LOOK_EVERY_MS)
   })
-  gone.catch(() => undefined)
   return { gone, close: () => clearInterval(timer) }
 }
 
-const ownerEnded = (pid: number) =>
-  transient('BATON_SERVICE_ENDED', `process ${pid}, whose services this command used, has ended`, {
-    fix: 'Run the command again: nothing that was acknowledged is lost.',
-  })
+/** Resolves when no command is stopping its services here any more, or `waitMs` have passed. */
+export async function untilStopped(
+  home: string,
+  { waitMs, onWait }: { readonly waitMs: number; readonly onWait: (pid: number) => void },
+): Promise<void> {
+  let isTold = false
+  await settles(async () => {
+    const record = await read(home)
+    if (record?.isStopping !== true || !isAlive(record.owner)) return true
+    if (!isTold) onWait(record.owner.pid)
+    isTold = true
+    return false
+  }, waitMs)
+}
 
 /** Services that go on although the command that started them was killed. */
 export async function listLeftovers(home: string): Promise<Running['services']> {
@@ -58,28 +72,36 @@ export async function listLeftovers(home: string): Promise<Running['services']> 
   return record.services.filter((service) => isAlive(service))
 }
 
-/** Ends services whose command was killed: they would go on with old settings. */
-export async function endLeftovers(home: string): Promise<readonly string[]> {
-  const record = await read(home)
-  if (record === null || isAlive(record.owner)) return []
-  const leftover = record.services.filter((service) => isAlive(service))
-  for (const { pid } of leftover) process.kill(pid, 'SIGKILL')
-  await rm(pathOf(home), { force: true })
-  return leftover.map(({ name }) => name)
+/** A paused one hears nothing else; each drains for a moment, and loses nothing where that is too short. */
+const END: readonly EndStep[] = [
+  { signal: 'SIGCONT', waitMs: 0 },
+  { signal: 'SIGTERM', waitMs: 5_000 },
+  { signal: 'SIGKILL', waitMs: 5_000 },
+]
+
+/** Ends services whose command was killed: they would go on with old settings. Answers which, and the command. */
+export async function endLeftovers(
+  home: string,
+): Promise<{ readonly ended: readonly string[]; readonly owner: number | undefined }> {
+  const leftover = await listLeftovers(home)
+  const owner = (await read(home))?.owner.pid
+  await Promise.all(leftover.map((service) => endProcess(service, END)))
+  if (leftover.length > 0) await rm(pathOf(home), { force: true })
+  return { ended: leftover.map(({ name, pid }) => `${name} ${pid}`), owner }
 }
 
 /** Says that this process serves the instance, with which services. */
 export async function writeInstance<Details extends object>(
   home: string,
-  children: readonly { readonly name: string; readonly pid: number }[],
-  details: Details,
+  seen: readonly Seen[],
+  details: Details & Pick<Running, 'isStopping'>,
 ): Promise<void> {
-  const services = children.map(({ name, pid }) => ({ name, ...holderOf(pid) }))
+  const services = seen.map((one) => ({ ...one, ...holderOf(one.pid) }))
   const record: InstanceRecord<Details> = { ...details, owner: holderOf(), services }
   await replaceFile(pathOf(home), `${JSON.stringify(record, null, 2)}\n`)
 }
 
-/** Called before the services are stopped: nobody is to begin to use them. */
+/** Called when the services are stopped. */
 export async function forgetInstance(home: string): Promise<void> {
   await rm(pathOf(home), { force: true })
 }

@@ -4,11 +4,13 @@
 // Nobody ends a server that a living process uses, whatever the server does. Who uses it is read, judged and
 // acted upon under one lock, which every user held when it was entered in the record.
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { permanent, replaceFile, transient } from '@baton/runtime'
 import { holderOf, isAlive, withLock } from '@baton/infra/lock'
+import { machineTrouble } from '@baton/infra/machine-trouble'
 import type { Holder } from '@baton/infra/lock'
 import { commandLine, settles } from './server-process.ts'
 
@@ -29,6 +31,8 @@ export interface ServerProcess extends Holder {
 export interface Engine<Details extends ServerProcess> {
   /** What people call it. */
   readonly title: string
+  /** Asks it to end as `stop` does; without one, a process that ends here and now leaves it running. */
+  readonly stopSignal?: NodeJS.Signals
   /** Where it writes what goes wrong. */
   logOf(details: Details): string
   /** The server process that is there now, answering or not; `previous` is what the record says. */
@@ -44,8 +48,11 @@ export interface Engine<Details extends ServerProcess> {
 }
 
 export interface Membership<Details> {
+  /** Of the process that runs now. */
   readonly details: Details
   readonly source: 'started' | 'adopted'
+  /** Starts the server again where it has died. Throws BATON_PORT_TAKEN where it would be elsewhere than its users look. */
+  revive(): Promise<Details>
   /** Stops the server when nobody else uses it. Safe to call twice. */
   leave(): Promise<void>
 }
@@ -108,6 +115,7 @@ async function tryJoin<Details extends ServerProcess>(
   engine: Engine<Details>,
   unused: OnUnused,
 ): Promise<Membership<Details> | Silent<Details>> {
+  const { tell } = unused
   const record = await readRecord<Details>(recordPath)
   const others = (record?.users ?? []).filter((other) => isAlive(other))
   let running = await engine.find(record?.details ?? null)
@@ -116,14 +124,84 @@ async function tryJoin<Details extends ServerProcess>(
     if (holder !== undefined) return { silent: running, holder }
     running = await adoptOrEnd(running, engine, unused)
   }
+  if (running !== null && others.length === 0 && (record?.users.length ?? 0) > 0)
+    tell(`Takes over ${engine.title} (process ${running.pid}), left by a command that was killed.`)
   const details = running ?? (await engine.start(record?.details ?? null))
   const user: User = { ...holderOf(), token: randomUUID() }
   await writeRecord(recordPath, { details, users: [...others, user] })
-  return {
+  return membershipOf(recordPath, engine, {
     details,
+    user,
     source: running === null ? 'started' : 'adopted',
-    leave: () => leaveInstance(recordPath, engine, user),
+  })
+}
+
+function membershipOf<Details extends ServerProcess>(
+  recordPath: string,
+  engine: Engine<Details>,
+  joined: Pick<Membership<Details>, 'details' | 'source'> & { readonly user: User },
+): Membership<Details> {
+  const { user, source } = joined
+  const { stopSignal } = engine
+  let { details } = joined
+  const leaveNow = () => stopSignal && signalUnused<Details>(recordPath, user, stopSignal)
+  leavingNow.add(leaveNow)
+  return {
+    get details() {
+      return details
+    },
+    source,
+    async revive() {
+      details = await reviveInstance(recordPath, engine, details)
+      return details
+    },
+    async leave() {
+      await leaveInstance(recordPath, engine, user)
+      leavingNow.delete(leaveNow)
+    },
   }
+}
+
+/** Whatever ends this process, it leaves its servers; only SIGKILL leaves them to the next command. */
+const leavingNow = new Set<() => void>()
+process.once('exit', () => leavingNow.forEach((leave) => leave()))
+
+/** Without the lock, which somebody else may hold for long: who joins at this very moment finds the server ending, and starts it again. */
+function signalUnused<Details extends ServerProcess>(
+  recordPath: string,
+  user: User,
+  signal: NodeJS.Signals,
+): void {
+  try {
+    const { details, users } = JSON.parse(
+      readFileSync(recordPath, 'utf8'),
+    ) as InstanceRecord<Details>
+    const others = users.filter(({ token }) => token !== user.token)
+    const isOwn = others.length < users.length
+    if (isOwn && isAlive(details) && !others.some((other) => isAlive(other)))
+      process.kill(details.pid, signal)
+  } catch {
+    // Nothing more can be done in a process that ends: the next command finds what is left.
+  }
+}
+
+async function reviveInstance<Details extends ServerProcess>(
+  recordPath: string,
+  engine: Engine<Details>,
+  before: Details,
+): Promise<Details> {
+  return underLock(recordPath, { engine }, async () => {
+    const record = await readRecord<Details>(recordPath)
+    const running = await engine.find(before)
+    const details = running ?? (await engine.start(before))
+    if (details.port !== before.port) {
+      if (running === null) await engine.stop(details)
+      throw portTaken(engine.title, before.port)
+    }
+    const users = (record?.users ?? []).filter((user) => isAlive(user))
+    await writeRecord(recordPath, { details, users })
+    return details
+  })
 }
 
 /** What a killed command left behind is used once it answers, and ended when it does not. */
@@ -160,13 +238,22 @@ async function leaveInstance<Details extends ServerProcess>(
   engine: Engine<Details>,
   user: User,
 ): Promise<void> {
-  await underLock(recordPath, { engine }, async () => {
+  const leave = async () => {
     const record = await readRecord<Details>(recordPath)
     if (record === null || !record.users.some(({ token }) => token === user.token)) return
     const others = record.users.filter((other) => other.token !== user.token && isAlive(other))
     if (others.length === 0) await engine.stop(record.details)
     await writeRecord(recordPath, { details: record.details, users: others })
-  })
+  }
+  try {
+    await underLock(recordPath, { engine }, leave)
+  } catch (error) {
+    // Where the lock cannot be written nobody can join either; a user who has left counts as dead once its process has ended.
+    if (machineTrouble(error) === undefined) throw error
+    await leave().catch((again: unknown) => {
+      if (machineTrouble(again) === undefined) throw again
+    })
+  }
 }
 
 async function underLock<Result>(
@@ -210,6 +297,15 @@ function silence<Details extends ServerProcess>(
       `Otherwise read ${logOf(silent)}, or end process ${holder.pid}, then try again.`,
   })
 }
+
+const portTaken = (title: string, port: number) =>
+  transient(
+    'BATON_PORT_TAKEN',
+    `${title} cannot start again: another program has its port ${port}`,
+    {
+      fix: `End the program that listens on port ${port}, or stop this command and run it again.`,
+    },
+  )
 
 /** Null where there is none, or what a crash of the machine left of one. A record that is there but cannot be read is not taken for none: it may name users. */
 async function readRecord<Details>(recordPath: string): Promise<InstanceRecord<Details> | null> {

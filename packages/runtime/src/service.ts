@@ -65,15 +65,18 @@ const SAME_SIGNAL_MS = 500
 const ABORT_MS = 2_000
 const INSISTED = 130
 
+/** Why a stop begins; a service that has a channel to who started it drains when that one is gone. */
+type Reason = NodeJS.Signals | 'disconnect'
+
 interface Signals {
-  readonly first: Promise<NodeJS.Signals>
+  readonly first: Promise<Reason>
   /** Resolves at a later one that is not the same signal once more. */
   readonly insisted: Promise<void>
 }
 
 // The listeners stay for ever: without one, the next signal would end the process on the spot.
 function listenToSignals(): Signals {
-  const { promise: first, resolve: drain } = Promise.withResolvers<NodeJS.Signals>()
+  const { promise: first, resolve: drain } = Promise.withResolvers<Reason>()
   const { promise: insisted, resolve: insist } = Promise.withResolvers<void>()
   let firstAt: number | undefined
   for (const name of ['SIGTERM', 'SIGINT'] as const) {
@@ -83,6 +86,7 @@ function listenToSignals(): Signals {
       if (performance.now() - firstAt > SAME_SIGNAL_MS) insist()
     })
   }
+  if (process.connected) process.once('disconnect', () => drain('disconnect'))
   return { first, insisted }
 }
 
@@ -94,7 +98,7 @@ function abortAll(services: readonly Service[], logger: Logger): void {
 }
 
 /**
- * Starts the services in order, waits for SIGTERM, SIGINT or `life.end`, stops them in reverse order
+ * Starts the services in order, waits for SIGTERM, SIGINT, `life.end` or the end of who started it, stops them in reverse order
  * and ends the process: 0 after a clean drain (or what `process.exitCode` was set to), 1 when a start
  * failed, `life.fail` was called or the drain ran out of time, 130 on a second signal, which aborts
  * what is under way and releases it first. The line `ready` on stdout tells a supervisor that
@@ -131,7 +135,7 @@ export async function runServices(
   process.exit()
 }
 
-function describeEnding(why: Error | NodeJS.Signals | 'done', logger: Logger): void {
+function describeEnding(why: Error | Reason | 'done', logger: Logger): void {
   if (why === 'done') return
   if (typeof why === 'string') return logger.info({ event: 'service.draining', signal: why })
   logger.fatal({ event: 'service.failed', error: why })

@@ -64,7 +64,7 @@ export async function startOwnPostgres({
 }
 
 /** A Redis nobody else uses; `stop` ends it and deletes its data. */
-export interface OwnRedis extends RunningRedis {
+export interface OwnRedis extends Omit<RunningRedis, 'supervise'> {
   /** Where its data is. */
   readonly dir: string
   /** kill -9; a later `restart` continues with what its append-only file holds. */

@@ -1,8 +1,8 @@
 // What every command is given: where it writes, what it was told, and when it should stop.
-import { createWriteStream, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createLogger } from '@baton/runtime'
+import { createLogger, openLastingLog } from '@baton/runtime'
 import type { Logger, Settings } from '@baton/runtime'
 import type { CLI_SETTINGS } from './settings.ts'
 import type { Output } from './terminal/output.ts'
@@ -29,6 +29,6 @@ export const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 /** A log of this command itself in `logs/cli.log` of the instance. */
 export function openLog(home: string): Logger {
   mkdirSync(join(home, 'logs'), { recursive: true, mode: 0o700 })
-  const destination = createWriteStream(join(home, 'logs', 'cli.log'), { flags: 'a', mode: 0o600 })
+  const destination = openLastingLog(join(home, 'logs', 'cli.log'), { isNew: false })
   return createLogger({ service: 'cli', destination })
 }

@@ -27,6 +27,12 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(EXIT.fine)
 })
 
+// What no command caught ends it with words as well; servers and services are left in order of the exit.
+process.on('uncaughtException', (error) => {
+  const { text, exitCode } = describeError(error)
+  process.stderr.write(`${text}\n`, () => process.exit(exitCode))
+})
+
 function openContext({ json = false, home, as: actAs }: GlobalOptions): Context {
   const chosen = home ?? (process.env['BATON_HOME'] || join(ROOT, '.baton'))
   const folder = isAbsolute(chosen) ? chosen : resolve(chosen)

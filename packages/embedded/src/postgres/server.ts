@@ -117,7 +117,7 @@ export async function launch(
 ): Promise<ServerProcess> {
   const all = { ...SETTINGS, ...(tls === undefined ? {} : await writeTls(paths, tls)) }
   const settings = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const log = await open(join(paths.home, 'server.log'), LOG_FLAGS, 0o600)
+  const log = await open(await freshLog(paths.home), LOG_FLAGS, 0o600)
   const child = spawn(
     join(paths.bin, 'postgres'),
     ['-D', join(paths.home, 'data'), '-p', String(port), ...settings],
@@ -127,6 +127,13 @@ export async function launch(
   await started(child, paths)
   child.unref()
   return { ...holderOf(child.pid), port }
+}
+
+/** That of the server before is kept beside it: it says how that one ended. */
+async function freshLog(home: string): Promise<string> {
+  const path = join(home, 'server.log')
+  await rename(path, `${path}.1`).catch(() => undefined)
+  return path
 }
 
 /** Everybody but the superuser of this machine speaks TLS and shows a certificate, besides the password. */

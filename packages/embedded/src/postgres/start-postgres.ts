@@ -7,7 +7,10 @@ import type { Logger } from '@baton/runtime'
 import { readSecret, writeNewSecret } from '../secret-files.ts'
 import { freePort } from '../ports.ts'
 import { discardInstance, joinInstance } from '../shared-instance.ts'
-import type { Engine, ServerProcess } from '../shared-instance.ts'
+import type { Engine, Membership, ServerProcess } from '../shared-instance.ts'
+import { superviseServer } from '../supervise-server.ts'
+import type { ServerNotify } from '../supervise-server.ts'
+import type { Supervision } from '../supervise.ts'
 import { followCertificates, noteTaken, readServerTls } from '../follow-certificates.ts'
 import type { ServerMaterial } from '../follow-certificates.ts'
 import { otherSpoken } from '../server-tls.ts'
@@ -54,6 +57,8 @@ export interface RunningPostgres {
   readonly home: string
   readonly superuserUrl: string
   readonly source: 'started' | 'adopted'
+  /** Starts it again whenever it dies, until `stop`, and tells. */
+  supervise(notify: ServerNotify): Supervision
   /** Leaves the server; it is shut down when no other living command uses it. Safe to call twice. */
   stop(): Promise<void>
 }
@@ -81,14 +86,20 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
     await membership.leave()
     throw otherSpoken(TITLE, wanted)
   }
-  const unfollow = await follow({ ...options, dataDir }, membership.details)
+  const unfollow = await follow({ ...options, dataDir }, membership)
+  let supervision: Supervision | undefined
   options.logger.info({ event: 'postgres.ready', port, home, source: membership.source })
   return {
     port,
     home,
     superuserUrl: `postgres://postgres:${password}@127.0.0.1:${port}/postgres${options.tls === undefined ? '' : '?sslmode=verify-full'}`,
     source: membership.source,
+    supervise(notify) {
+      supervision = superviseServer(membership, engine, notify)
+      return supervision
+    },
     async stop() {
+      supervision?.stop()
       await unfollow()
       await membership.leave()
     },
@@ -96,14 +107,18 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
 }
 
 /** The server takes renewed files for as long as somebody uses it. */
-async function follow({ tls, dataDir, logger }: PostgresOptions, server: ServerDetails) {
+async function follow(
+  { tls, dataDir, logger }: PostgresOptions,
+  membership: Membership<ServerDetails>,
+) {
   if (tls === undefined) return async () => undefined
-  const { home } = server
+  const { home } = membership.details
   return followCertificates({
     title: TITLE,
     files: tls,
     takenPath: takenPathOf(dataDir),
-    take: async (material) => takeTls({ home, account: await accountOn(home) }, server, material),
+    take: async (material) =>
+      takeTls({ home, account: await accountOn(home) }, membership.details, material),
     logger,
   })
 }
@@ -125,6 +140,7 @@ function postgresEngine(options: PostgresOptions, secretPath: string): Engine<Se
   const { temporary, logger } = options
   return {
     title: TITLE,
+    stopSignal: 'SIGINT',
     logOf: ({ home }) => join(home, 'server.log'),
     find: async (previous) => {
       const { home } = await homeOf(options, secretPath, previous)

@@ -1,7 +1,7 @@
 // One Redis on a folder: started with durable, bounded settings; spoken to just enough to know that it is ours.
 import { spawn } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
-import { open, readFile, writeFile } from 'node:fs/promises'
+import { open, readFile, rename, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
@@ -32,7 +32,10 @@ export async function launchRedis(
 ): Promise<Holder> {
   const settings = settingsPath(dir)
   await writeFile(settings, settingsText(dir, address), { mode: 0o600 })
-  const log = await open(join(dir, 'server.log'), 'w')
+  // That of the server before is kept beside it: it says how that one ended.
+  const logPath = join(dir, 'server.log')
+  await rename(logPath, `${logPath}.1`).catch(() => undefined)
+  const log = await open(logPath, 'w')
   const child = spawn(binary.command, [settings], {
     cwd: dir,
     detached: true,

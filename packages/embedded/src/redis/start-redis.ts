@@ -9,6 +9,9 @@ import { readSecret, writeNewSecret } from '../secret-files.ts'
 import { freePort } from '../ports.ts'
 import { discardInstance, joinInstance } from '../shared-instance.ts'
 import type { Engine, ServerProcess } from '../shared-instance.ts'
+import { superviseServer } from '../supervise-server.ts'
+import type { ServerNotify } from '../supervise-server.ts'
+import type { Supervision } from '../supervise.ts'
 import { followCertificates, noteTaken, readServerTls } from '../follow-certificates.ts'
 import { otherSpoken } from '../server-tls.ts'
 import type { ServerTls } from '../server-tls.ts'
@@ -53,6 +56,8 @@ export interface RunningRedis {
   readonly url: string
   readonly source: RedisSource
   readonly pid: number
+  /** Starts it again whenever it dies, until `stop`, and tells. */
+  supervise(notify: ServerNotify): Supervision
   /** Leaves the server; it is shut down when no other living command uses it. Safe to call twice. */
   stop(): Promise<void>
 }
@@ -81,21 +86,26 @@ export async function startRedis(options: RedisOptions): Promise<RunningRedis | 
   const found = await findRedis(options)
   if ('unavailable' in found) return found
   const dir = resolve(options.dir)
-  const membership = await joinInstance(`${dir}.json`, redisEngine({ ...options, dir }, found), {
-    tell: options.tell,
-  })
+  const engine = redisEngine({ ...options, dir }, found)
+  const membership = await joinInstance(`${dir}.json`, engine, { tell: options.tell })
   const { port, password, pid, source, tls } = membership.details
   if ((tls === undefined) !== (options.tls === undefined)) {
     await membership.leave()
     throw otherSpoken(TITLE, options.tls === undefined ? 'plain text' : 'TLS')
   }
   const unfollow = await follow({ ...options, dir }, membership.details)
+  let supervision: Supervision | undefined
   options.logger.info({ event: 'redis.ready', port, source, joined: membership.source })
   return {
     url: `${tls === undefined ? 'redis' : 'rediss'}://:${password}@127.0.0.1:${port}`,
     source,
     pid,
+    supervise(notify) {
+      supervision = superviseServer(membership, engine, notify)
+      return supervision
+    },
     async stop() {
+      supervision?.stop()
       await unfollow()
       await membership.leave()
     },
@@ -165,10 +175,26 @@ export async function discardRedis(dir: string): Promise<void> {
   })
 }
 
+/** Ends the Redis of `dir` where every command that used it was killed; its data stays. Answers whether there was one. */
+export async function endUnusedRedis(given: string): Promise<boolean> {
+  const dir = resolve(given)
+  if ((await runningRedis(dir)) === null) return false
+  let isEnded = false
+  await discardInstance<RedisDetails>(`${dir}.json`, {
+    title: TITLE,
+    stop: async () => {
+      await stopOn(dir)
+      isEnded = true
+    },
+  })
+  return isEnded
+}
+
 function redisEngine(options: RedisOptions, found: FoundRedis): Engine<RedisDetails> {
   const { dir, temporary, logger } = options
   return {
     title: TITLE,
+    stopSignal: 'SIGTERM',
     logOf: () => join(dir, 'server.log'),
     find: async () => {
       const server = await runningRedis(dir)

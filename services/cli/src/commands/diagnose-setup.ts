@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { requireDurability } from '@baton/audit'
 import { isAlive, listLeftovers, runningInstance, startRedis } from '@baton/embedded'
+import type { Seen } from '@baton/embedded'
 import { isReady } from '@baton/http/client'
 import { BatonError, readTls } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
@@ -155,11 +156,20 @@ async function diagnoseServices({ home, settings }: Context): Promise<Diagnosis>
   const silent: string[] = []
   for (const service of running.services)
     if (!(await isServing(service, running.readyUrls[service.name], tls))) silent.push(service.name)
-  if (silent.length === 0)
-    return passed('services', rule, running.services.map(({ name }) => name).join(', '))
-  return failed('services', rule, {
-    text: `${silent.join(', ')} not ready; read ${join(home, 'logs')}`,
-  })
+  const ids = [...running.services, ...running.servers].flatMap(describeRestarts)
+  if (silent.length > 0 || running.servers.some(({ isLeft }) => isLeft)) {
+    const text = `${silent.join(', ') || 'its servers'} not ready; read ${join(home, 'logs')}`
+    return failed('services', rule, { text, ids })
+  }
+  const names = running.services.map(({ name }) => name).join(', ')
+  if (ids.length === 0) return passed('services', rule, names)
+  return { ...passed('services', 'all run, and some were started again', names), ids, isTold: true }
+}
+
+/** What was started again since the command began that serves the instance. */
+export function describeRestarts({ name, restarts, lastEnd, isLeft }: Seen): readonly string[] {
+  if (isLeft) return [`${name}: kept ending (${lastEnd}) and was left after ${restarts} restarts`]
+  return restarts === 0 ? [] : [`${name}: started again ${restarts} times, last after ${lastEnd}`]
 }
 
 /** Of an installation all, wherever they run: one that is missing is a part that is missing. */

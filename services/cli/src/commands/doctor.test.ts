@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import type { OpenedDatabases } from '../instance/databases.ts'
 import { createOutput } from '../terminal/output.ts'
 import { diagnoseVaultKeys } from './diagnose-vault-keys.ts'
-import { whyNoneRuns, withoutInstance } from './diagnose-setup.ts'
+import { describeRestarts, whyNoneRuns, withoutInstance } from './diagnose-setup.ts'
 import { passed } from './diagnosis.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { printDiagnoses } from './doctor.ts'
@@ -44,10 +44,25 @@ it('does not ask to start an instance beside services that run elsewhere', () =>
   expect(whyNoneRuns({ BATON_DATABASE_ADMIN_URL: 'postgres://db.example' })).not.toContain(' up')
 })
 
+it('counts what was started again, and names what was left', () => {
+  const seen = { name: 'relay', pid: 1, restarts: 0, lastEnd: undefined, isLeft: false }
+  expect(describeRestarts(seen)).toEqual([])
+  expect(describeRestarts({ ...seen, restarts: 2, lastEnd: 'SIGKILL' })).toEqual([
+    'relay: started again 2 times, last after SIGKILL',
+  ])
+  expect(describeRestarts({ ...seen, restarts: 4, lastEnd: 'exit code 1', isLeft: true })).toEqual([
+    'relay: kept ending (exit code 1) and was left after 4 restarts',
+  ])
+})
+
 it('names the services that a killed command left behind, which go on', async () => {
   const home = await mkdtemp(join(tmpdir(), 'doctor-'))
   const path = join(home, 'instance.json')
-  await writeInstance(home, [{ name: 'gateway', pid: process.pid }], {})
+  await writeInstance(
+    home,
+    [{ name: 'gateway', pid: process.pid, restarts: 0, lastEnd: undefined, isLeft: false }],
+    {},
+  )
   const record = JSON.parse(await readFile(path, 'utf8'))
   record.owner.startedAt = 'another process'
   await writeFile(path, JSON.stringify(record))

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { auditMigrations, migrateAudit, openColdStore } from '@baton/audit'
 import type { ColdStore, SealWatchSettings } from '@baton/audit'
 import { startPostgres } from '@baton/embedded'
+import type { RunningPostgres } from '@baton/embedded'
 import { recordMigrations } from '@baton/engine'
 import type { Administrator } from '@baton/engine'
 import { BatonError, permanent, readTls, secureDatabaseUrls } from '@baton/runtime'
@@ -14,6 +15,7 @@ import type { Pool } from '@baton/store'
 import { openLog } from '../context.ts'
 import type { CliSettings, Context } from '../context.ts'
 import { openAuditReader } from './audit-reader.ts'
+import { clearLeftoversOnce } from './leftovers.ts'
 import type { AuditReader } from './audit-reader.ts'
 import { serverTls } from './instance-tls.ts'
 import { publicHalf, sealFiles } from './seals.ts'
@@ -35,6 +37,8 @@ export interface ReadableDatabases {
   readonly seals: { readonly publicKey: string | undefined; readonly watch: SealWatchSettings }
   /** Where records stand that are not in the audit database any more. */
   readonly cold: ColdStore | undefined
+  /** Embedded Postgres is started again when it dies. */
+  readonly supervise?: RunningPostgres['supervise']
   /** Embedded Postgres stops when no other command uses it. */
   stop(): Promise<void>
 }
@@ -191,6 +195,7 @@ export async function withDatabases<Result>(
 async function reachDatabases(context: Context): Promise<ReadableDatabases> {
   const { home, settings } = context
   const secrets = await secretsToRead(context)
+  await clearLeftoversOnce(context)
   const seals = sealsOf(context, (await readStored(home, 'seals'))?.sealing)
   const cold = coldOf(context)
   const { adminUrls, ...server } = await reachServer(context, openLog(home))
@@ -251,7 +256,7 @@ async function reachServer({ home, settings, output }: Context, logger: Logger) 
     const description = `Postgres at ${new URL(given).host}`
     return { description, adminUrls: adminUrlsOn(given), stop: async () => undefined }
   }
-  const { superuserUrl, stop } = await startPostgres({
+  const { superuserUrl, stop, supervise } = await startPostgres({
     dataDir: join(home, 'pg'),
     mayBeNew: !hasServed(home),
     tls: await serverTls(home, 'postgres'),
@@ -259,7 +264,7 @@ async function reachServer({ home, settings, output }: Context, logger: Logger) 
     logger,
   })
   const { url } = secureDatabaseUrls({ ...settings, url: superuserUrl })
-  return { description: 'embedded Postgres', adminUrls: adminUrlsOn(url), stop }
+  return { description: 'embedded Postgres', adminUrls: adminUrlsOn(url), stop, supervise }
 }
 
 /** What only an instance with a database has made. Keys alone are there before the first database is. */

@@ -1,7 +1,7 @@
 // A running Baton on this machine: databases, queue and services; starts what is not running and stops it again.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { endLeftovers, runningInstance, watchOwner, withLock } from '@baton/embedded'
+import { runningInstance, untilStopped, watchOwner, withLock } from '@baton/embedded'
 import type { InstanceRecord } from '@baton/embedded'
 import { permanent, readTls, transient } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
@@ -12,18 +12,23 @@ import type { InstallationRecord } from '../installation/read-installation.ts'
 import { silentProcesses } from '../installation/silent-processes.ts'
 import { migrateDatabases, openDatabases } from './databases.ts'
 import type { Databases } from './databases.ts'
+import { clearLeftovers } from './leftovers.ts'
 import { openQueue } from './queue.ts'
 import type { Queue, QueueChoice } from './queue.ts'
 import { asOperator, forgetInstanceTls, isOnTls, prepareInstanceTls } from './instance-tls.ts'
 import { startServices } from './services.ts'
 import type { Serving } from './services.ts'
+import type { Watch } from './supervision.ts'
 
-export interface Instance extends Omit<Serving, 'readyUrls'> {
+export interface Instance
+  extends Omit<Serving, 'readyUrls' | 'servers'>, Pick<Watch, 'left' | 'whenLeft'> {
   readonly databases: Databases
   /** Its processes go on when no command is left. */
   readonly runsByItself: boolean
-  /** Rejects with BATON_SERVICE_ENDED when a service ends by itself. */
+  /** Rejects with BATON_SERVICE_LEFT when a service keeps ending and is left, with BATON_SERVICE_ENDED when the command that serves ends. */
   readonly failed: Promise<never>
+  /** Where another command serves: resolves with its id when it has ended. */
+  readonly ownerGone?: Promise<number>
   /** Drains and stops what this command started, in order. Safe to call twice. */
   stop(): Promise<void>
 }
@@ -33,6 +38,8 @@ interface OpenOptions {
 }
 
 const LOCK_WAIT_MS = 120_000
+/** A drain takes 30 s at most, and those who need others drain after them. */
+const STOP_WAIT_MS = 90_000
 
 /** Runs `work` while no other command starts or ends services of this home. */
 export function withInstanceLock<Result>(
@@ -40,9 +47,15 @@ export function withInstanceLock<Result>(
   work: (running: InstanceRecord<Serving> | null) => Promise<Result>,
 ): Promise<Result> {
   const onWait = () => output.words('Waiting for another command that is starting Baton here.')
-  return withLock(join(home, 'instance.lock'), { waitMs: LOCK_WAIT_MS, onWait }, async () =>
-    work(await runningInstance<Serving>(home)),
-  )
+  return withLock(join(home, 'instance.lock'), { waitMs: LOCK_WAIT_MS, onWait }, async () => {
+    // Two auditors or sealers of one log never run side by side.
+    const onStopping = (pid: number) =>
+      output.words(
+        `Waits for process ${pid}, which is stopping Baton here, for at most ${STOP_WAIT_MS / 1_000} s.`,
+      )
+    await untilStopped(home, { waitMs: STOP_WAIT_MS, onWait: onStopping })
+    return work(await runningInstance<Serving>(home))
+  })
 }
 
 /**
@@ -75,6 +88,10 @@ export async function openInstance(context: Context, options: OpenOptions): Prom
   )
 }
 
+const never = new Promise<never>(() => undefined)
+/** What somebody else runs, somebody else supervises. */
+const UNSUPERVISED: Pick<Watch, 'left' | 'whenLeft'> = { left: () => [], whenLeft: () => never }
+
 interface InstallationOptions {
   readonly record: InstallationRecord
   readonly logger: Logger
@@ -102,7 +119,8 @@ async function joinInstallation(
     gatewayUrl,
     auditorUrl,
     runsByItself: true,
-    failed: new Promise(() => undefined),
+    failed: never,
+    ...UNSUPERVISED,
     stop: () => databases.stop(),
   }
 }
@@ -132,14 +150,18 @@ async function joinInstance(
   const { queue, gatewayUrl, auditorUrl } = running
   if (choice !== 'any' && (choice === 'redis') !== (queue === 'redis')) throw otherQueue(running)
   const databases = await openDatabases(context, logger)
-  const watch = watchOwner(context.home, running)
+  const watch = watchOwner(running)
+  const failed = watch.gone.then((pid) => Promise.reject(ownerEnded(pid)))
+  failed.catch(() => undefined)
   return {
     databases,
     queue,
     gatewayUrl,
     auditorUrl,
     runsByItself: false,
-    failed: watch.gone,
+    failed,
+    ownerGone: watch.gone,
+    ...UNSUPERVISED,
     async stop() {
       watch.close()
       await databases.stop()
@@ -150,18 +172,15 @@ async function joinInstance(
 type StartOptions = OpenOptions & { readonly logger: Logger }
 
 async function startInstance(context: Context, options: StartOptions): Promise<Instance> {
-  const ended = await endLeftovers(context.home)
-  if (ended.length > 0) context.output.step('passed', 'leftovers', `ended: ${ended.join(', ')}`)
+  await clearLeftovers(context)
   const started: Stoppable[] = []
-  const stop = async () => {
-    while (started.length > 0) await started.pop()?.stop()
-  }
+  const stop = () => stopAll(started)
   try {
     const { databases, queue } = await openStores(context, options, started)
-    const services = await startServices({ context, databases, queue })
+    const services = await startServices({ context, logger: options.logger, databases, queue })
     started.push(services)
     context.output.step('passed', 'services', services.names.join(', '))
-    return { ...services, databases, runsByItself: false, stop }
+    return { ...services, failed: services.whenLeft(), databases, runsByItself: false, stop }
   } catch (error) {
     await stop()
     throw error
@@ -169,6 +188,74 @@ async function startInstance(context: Context, options: StartOptions): Promise<I
 }
 
 type Stoppable = { stop(): Promise<void> }
+
+/** The last first. One that cannot be stopped keeps none of the others running. */
+async function stopAll(started: Stoppable[]): Promise<void> {
+  const failures: unknown[] = []
+  for (let last = started.pop(); last !== undefined; last = started.pop())
+    await last.stop().catch((error: unknown) => failures.push(error))
+  if (failures.length > 0) throw failures[0]
+}
+
+/** An instance for a command that stays: where another command serves and ends, this one serves from then on. */
+export interface LastingInstance extends Omit<Instance, 'failed' | 'ownerGone'> {
+  /** Rejects when this command should serve and cannot. */
+  readonly lost: Promise<never>
+}
+
+/** Uses the services of another command as long as it lives, else starts all of them. */
+export async function openLastingInstance(
+  context: Context,
+  options: OpenOptions,
+): Promise<LastingInstance> {
+  let current = await openInstance(context, options)
+  const { databases, queue, gatewayUrl, auditorUrl, runsByItself } = current
+  const opened: Stoppable[] = [current]
+  const watching: ((instance: Instance) => void)[] = []
+  let isStopped = false
+
+  async function takeOver(): Promise<never> {
+    while (current.ownerGone !== undefined) {
+      const pid = await current.ownerGone
+      if (isStopped) break
+      const words = `process ${pid}, which served, has ended; this command serves now`
+      context.output.step('unknown', 'services', words)
+      current = await openInstance(context, options)
+      opened.push(current)
+      for (const watch of watching) watch(current)
+    }
+    return never
+  }
+
+  const lost = takeOver()
+  lost.catch(() => undefined)
+  return {
+    databases,
+    queue,
+    gatewayUrl,
+    auditorUrl,
+    runsByItself,
+    lost,
+    left: () => current.left(),
+    whenLeft(counts) {
+      const { promise, reject } = Promise.withResolvers<never>()
+      promise.catch(() => undefined)
+      const watch = (instance: Instance) => void instance.whenLeft(counts).catch(reject)
+      watching.push(watch)
+      watch(current)
+      return promise
+    },
+    async stop() {
+      isStopped = true
+      await stopAll(opened)
+    },
+  }
+}
+
+const ownerEnded = (pid: number) =>
+  transient('BATON_SERVICE_ENDED', `process ${pid}, whose services this command used, has ended`, {
+    fix: 'Run the command again: nothing that was acknowledged is lost.',
+  })
 
 /** Postgres and Redis start side by side; each is stopped again when the other fails. */
 async function openStores(

@@ -16,6 +16,8 @@ export interface Queue {
   /** Words for a person: which queue, and why this one. */
   readonly description: string
   readonly redisUrl: string | undefined
+  /** Redis of the instance is started again when it dies. */
+  readonly supervise?: RunningRedis['supervise']
   stop(): Promise<void>
 }
 
@@ -44,7 +46,10 @@ export async function openQueue(
     choice === 'redis'
       ? await startRedis({ ...options, fetch: true })
       : await startOrFetchRedis(options)
-  if (!('unavailable' in redis)) return onRedis(redis.url, sourceOf(redis), () => redis.stop())
+  if (!('unavailable' in redis)) {
+    const { supervise, stop } = redis
+    return { ...onRedis(redis.url, sourceOf(redis)), supervise, stop }
+  }
   if (choice === 'redis') throw unavailable(redis)
   return inProcess(`${redis.unavailable}; set BATON_REDIS_URL to use one`)
 }
@@ -72,11 +77,12 @@ async function onGivenRedis(url: string, { settings }: Context): Promise<Queue> 
 const sourceOf = ({ source }: RunningRedis): string =>
   source === 'path' ? 'Redis found on PATH' : 'Redis unpacked from the distribution’s packages'
 
-const onRedis = (
-  redisUrl: string,
-  description: string,
-  stop: () => Promise<void> = async () => undefined,
-): Queue => ({ kind: 'redis', description: `BullMQ on ${description}`, redisUrl, stop })
+const onRedis = (redisUrl: string, description: string): Queue => ({
+  kind: 'redis',
+  description: `BullMQ on ${description}`,
+  redisUrl,
+  stop: async () => undefined,
+})
 
 const inProcess = (why: string): Queue => ({
   kind: 'in-process',

@@ -1,9 +1,11 @@
 // All services of an instance: started together, stopped in order, moved to other ports when theirs were taken.
 import { join } from 'node:path'
 import pRetry from 'p-retry'
-import { choosePorts, forgetInstance, startChild, writeInstance } from '@baton/embedded'
-import type { ChildService } from '@baton/embedded'
+import { choosePorts, forgetInstance, startChild, supervise, writeInstance } from '@baton/embedded'
+import type { ChildService, Seen, Supervision } from '@baton/embedded'
 import { parsePeople } from '@baton/ledger'
+import { codeOf } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
 import { ROOT } from '../context.ts'
 import type { Context, Environment } from '../context.ts'
 import type { Databases } from './databases.ts'
@@ -12,6 +14,8 @@ import { forgetTargets, writeMonitoring } from './monitoring-files.ts'
 import { urlOf } from './instance-tls.ts'
 import { prepareSeals } from './seals.ts'
 import { peopleOf, serviceSettings } from './service-settings.ts'
+import { createWatch, obstacleOf } from './supervision.ts'
+import type { Watch } from './supervision.ts'
 
 /** What other commands must know of the services to use them. */
 export interface Serving {
@@ -20,18 +24,20 @@ export interface Serving {
   readonly auditorUrl: string
   /** Where each service says whether it is ready, by its name; the witness has no such place. */
   readonly readyUrls: Readonly<Record<string, string>>
+  /** What was seen of the servers that the command supervises. */
+  readonly servers: readonly Seen[]
 }
 
-export interface RunningServices extends Serving {
+export interface RunningServices
+  extends Omit<Serving, 'servers'>, Pick<Watch, 'left' | 'whenLeft'> {
   readonly names: readonly string[]
-  /** Rejects with BATON_SERVICE_ENDED when one of them ends by itself. */
-  readonly failed: Promise<never>
   /** Lets them drain, the auditor last. */
   stop(): Promise<void>
 }
 
 interface Parts {
   readonly context: Context
+  readonly logger: Logger
   readonly databases: Databases
   readonly queue: Queue
 }
@@ -53,7 +59,7 @@ export const onFreePorts = <Started>(
   })
 
 async function tryStart(
-  { context, databases, queue }: Parts,
+  { context, logger, databases, queue }: Parts,
   attempt: number,
 ): Promise<RunningServices> {
   const { home } = context
@@ -63,25 +69,104 @@ async function tryStart(
     { databases, redisUrl },
     attempt,
   )
-  const services = [...settings].map(([name, own]) => startService(name, own, home))
-  const stop = () => stopInOrder(services, home)
+  const services = [...settings].map(([name, own]) => keepService(name, own, home))
+  const serving = {
+    queue: kind,
+    gatewayUrl: urls.gateway,
+    auditorUrl: urls.auditor,
+    readyUrls: urls,
+  }
+  const servers: Supervision[] = []
+  const record = createRecord(home, logger, (isStopping) =>
+    writeInstance<Serving>(
+      home,
+      services.map((service) => service.seen()),
+      {
+        ...serving,
+        servers: servers.map((server) => server.seen()),
+        ...(isStopping && { isStopping }),
+      },
+    ),
+  )
+  async function stop(): Promise<void> {
+    for (const server of servers) server.stop()
+    await record.stopping()
+    await stopInOrder(services)
+    await forgetInstance(home)
+    await forgetTargets(home)
+  }
   try {
-    const serving = {
-      queue: kind,
-      gatewayUrl: urls.gateway,
-      auditorUrl: urls.auditor,
-      readyUrls: urls,
-    }
-    await writeInstance<Serving>(home, services, serving)
+    await record.write()
     await Promise.all(services.map((service) => service.ready))
     const { metricsKey } = databases.keys.monitoring
     await writeMonitoring(home, { metricsKey, urls: metricsUrls, names: [...settings.keys()] })
-    const failed = Promise.race(services.map((service) => service.ended))
-    failed.catch(() => undefined)
-    return { ...serving, names: services.map(({ name }) => name), failed, stop }
+    const { notify, left, whenLeft } = createWatch(
+      { output: context.output, logger },
+      () => void record.write(),
+    )
+    for (const service of services) service.supervise(notify)
+    for (const server of [databases, queue]) {
+      const supervision = server.supervise?.(notify)
+      if (supervision !== undefined) servers.push(supervision)
+    }
+    return { ...serving, names: services.map(({ name }) => name), left, whenLeft, stop }
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+/** The record of the instance, written in the order of what happened; a disk that does not take it ends nothing. */
+function createRecord(home: string, logger: Logger, put: (isStopping: boolean) => Promise<void>) {
+  let last: Promise<void> = Promise.resolve()
+  let isStopping = false
+  const failed = async (error: unknown) => {
+    logger.warn({ event: 'instance.not_recorded', code: codeOf(error) })
+    if (isStopping) await forgetInstance(home)
+  }
+  const write = () => (last = last.then(() => put(isStopping)).catch(failed))
+  return {
+    write,
+    /** From now on nobody begins to use the services. */
+    stopping() {
+      isStopping = true
+      return write()
+    },
+  }
+}
+
+interface KeptService {
+  readonly name: string
+  readonly ready: Promise<void>
+  seen(): Seen
+  /** From now on it is started again when it ends. */
+  supervise(notify: Watch['notify']): void
+  /** Lets it drain. */
+  stop(): Promise<void>
+}
+
+/** A service that can be started again with the same settings, on the same ports. */
+function keepService(name: string, environment: Environment, home: string): KeptService {
+  let child = startService(name, environment, home)
+  let supervision: Supervision | undefined
+  const { ready, pid, logPath } = child
+  return {
+    name,
+    ready,
+    seen: () =>
+      supervision?.seen() ?? { name, pid, restarts: 0, lastEnd: undefined, isLeft: false },
+    supervise(notify) {
+      const start = async () => {
+        child = startService(name, environment, home, true)
+        await child.ready
+        return child
+      }
+      supervision = supervise({ name, logPath, start, obstacle: obstacleOf }, child, { notify })
+    },
+    stop() {
+      supervision?.stop()
+      return child.stop()
+    },
   }
 }
 
@@ -131,9 +216,15 @@ export async function settleServices(
 /** The program of a folder of `services/`. */
 export const serviceMain = (name: string): string => join(ROOT, 'services', name, 'src', 'main.ts')
 
-export const startService = (name: string, environment: Environment, home: string): ChildService =>
+export const startService = (
+  name: string,
+  environment: Environment,
+  home: string,
+  isAgain = false,
+): ChildService =>
   startChild({
     name,
+    isAgain,
     main: serviceMain(name),
     folder: ROOT,
     environment,
@@ -146,9 +237,7 @@ const lostItsPort = ({ message }: Error): boolean =>
 const LAST = ['auditor', 'sealer', 'archiver', 'witness']
 
 // What drains still needs its receipts, the last records want to be sealed and archived, and the last seal to be witnessed.
-async function stopInOrder(services: readonly ChildService[], home: string): Promise<void> {
-  await forgetInstance(home)
-  await forgetTargets(home)
+async function stopInOrder(services: readonly KeptService[]): Promise<void> {
   const others = services.filter(({ name }) => !LAST.includes(name))
   await Promise.all(others.map((service) => service.stop()))
   for (const name of LAST) await services.find((service) => service.name === name)?.stop()

@@ -1,4 +1,5 @@
 // An error as a person needs it: what is wrong, its code, how to mend it; and the exit code that goes with it.
+import { machineTrouble } from '@baton/infra/machine-trouble'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 
@@ -60,16 +61,22 @@ type CodedError = Error & { readonly code: string; readonly fix?: string }
 const isCoded = (error: unknown): error is CodedError =>
   error instanceof Error && String((error as { code?: unknown }).code).startsWith('BATON_')
 
-/** Errors of Baton show code and fix; anything else is a bug and shows its stack. */
+/** Errors of Baton show code and fix, those of the machine their remedy; anything else is a bug and shows its stack. */
 export function describeError(error: unknown): Described {
+  const trouble = machineTrouble(error)
   if (!isCoded(error)) {
+    if (trouble !== undefined) {
+      const { code, message, fix } = trouble
+      return { text: `baton: ${message} (${code})\n  ${fix}`, exitCode: EXIT.failure }
+    }
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
     return {
       text: `baton: ${text}\n  This is a bug in Baton; please report it.`,
       exitCode: EXIT.failure,
     }
   }
-  const fix = error.fix === undefined ? '' : `\n  ${error.fix}`
+  const fixes = [error.fix, trouble?.fix].filter((fix) => fix !== undefined)
+  const fix = fixes.map((one) => `\n  ${one}`).join('')
   return {
     text: `baton: ${error.message} (${error.code})${causeOf(error)}${fix}`,
     exitCode: EXIT_OF_CODE[error.code] ?? EXIT.failure,

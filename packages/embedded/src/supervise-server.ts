@@ -1,0 +1,84 @@
+// Supervision of a server that several commands share: it is nobody's child, so it is looked at; one that is silent is named, and left as it is.
+import { readFile } from 'node:fs/promises'
+import { isAlive } from '@baton/infra/lock'
+import { machineTrouble } from '@baton/infra/machine-trouble'
+import type { Engine, Membership, ServerProcess } from './shared-instance.ts'
+import { supervise } from './supervise.ts'
+import type { End, Lifetime, Supervision, SupervisionEvent } from './supervise.ts'
+
+/** What is told of a server, besides. */
+export type ServerEvent =
+  | SupervisionEvent
+  | { readonly kind: 'silent' | 'answers'; readonly name: string; readonly pid: number }
+
+export type ServerNotify = (event: ServerEvent) => void
+
+const LOOK_EVERY_MS = 250
+const ASK_EVERY_MS = 3_000
+const LINES = 8
+
+/** Supervises the server of a membership until `stop`, which is to be called before the membership ends. */
+export function superviseServer<Details extends ServerProcess>(
+  membership: Membership<Details>,
+  engine: Engine<Details>,
+  notify: ServerNotify,
+): Supervision {
+  const stopping = new AbortController()
+  const name = engine.title
+  const logPath = engine.logOf(membership.details)
+  const obstacle = ({ words }: End) => {
+    const trouble = machineTrouble(words)
+    return trouble && `${trouble.message}. ${trouble.fix}`
+  }
+
+  function lifetimeOf(details: Details): Lifetime {
+    const { pid } = details
+    const ended = new Promise<End>((resolve) => {
+      const look = setInterval(() => {
+        if (isAlive(details)) return
+        stop()
+        void lastLines(logPath).then((words) => resolve({ how: `process ${pid} is gone`, words }))
+      }, LOOK_EVERY_MS)
+      const asking = askWhetherSilent(details)
+      const stop = () => {
+        clearInterval(look)
+        clearInterval(asking)
+      }
+      stopping.signal.addEventListener('abort', stop, { once: true })
+      look.unref()
+    })
+    return { pid, ended }
+  }
+
+  function askWhetherSilent(details: Details): NodeJS.Timeout {
+    const { pid } = details
+    let isSilent = false
+    let isAsking = false
+    return setInterval(() => {
+      if (isAsking) return
+      isAsking = true
+      void engine.answers(details).then((answers) => {
+        isAsking = false
+        if (stopping.signal.aborted || answers === !isSilent || !isAlive(details)) return
+        isSilent = !answers
+        notify({ kind: answers ? 'answers' : 'silent', name, pid })
+      })
+    }, ASK_EVERY_MS).unref()
+  }
+
+  return supervise(
+    { name, logPath, obstacle, start: async () => lifetimeOf(await membership.revive()) },
+    lifetimeOf(membership.details),
+    { notify, stopping },
+  )
+}
+
+/** Lines that can say why a server ended; that its children saw it go says nothing. */
+const TELLING = /PANIC|FATAL|\bfatal\b|No space left|out of memory|Can't|could not/
+const NOT_TELLING = /unexpected postmaster exit|terminating connection|the database system is/
+
+async function lastLines(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  const lines = text.split('\n').filter((line) => TELLING.test(line) && !NOT_TELLING.test(line))
+  return lines.slice(-LINES).join('\n')
+}
