@@ -23,6 +23,16 @@ export function works(command) {
   return existsSync(command) && spawnSync(command, ['--version'], { cwd: ROOT }).status === 0
 }
 
+/** What a command that is there says where it does not run, such as which library it misses; empty where it runs or is not there. */
+export function whyNot(command) {
+  if (!existsSync(command)) return ''
+  const { status, stderr, error } = spawnSync(command, ['--version'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
+  return status === 0 ? '' : (stderr || error?.message || 'it does not run').trim()
+}
+
 /** True when this user may do to the path what `mode` says (`constants.W_OK` and so on). */
 export function allows(path, mode) {
   try {

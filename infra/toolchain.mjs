@@ -9,7 +9,17 @@ import { fetchTools, FIX, isFetched, namesOf, toolFolder } from './fetch-tools.m
 import { withLock } from './lock.mjs'
 import { fingerprintOfPackages, installPackages, isInstalled } from './packages.mjs'
 import { pinnedNode, pinnedPnpms } from './pinned-tools.mjs'
-import { allows, HOST, ROOT, sayWaiting, SetupError, STATE, step, works } from './setup-step.mjs'
+import {
+  allows,
+  HOST,
+  ROOT,
+  sayWaiting,
+  SetupError,
+  STATE,
+  step,
+  whyNot,
+  works,
+} from './setup-step.mjs'
 
 const TOOLCHAIN = join(STATE, 'toolchain')
 const SETUP_WAIT_MS = 600_000
@@ -122,10 +132,25 @@ async function fetchMissing({ missesNode, missesPnpm }) {
     const { status } = await step(`fetching ${namesOf(tools)}`, () => fetchTools(tools, options))
     if (status === 0 && (!missesNode || hasNode()) && (!missesPnpm || hasPnpm())) return
   }
-  throw new SetupError('npm has no Node or pnpm that Baton was tested with and that runs here.', {
-    fix: FIX,
-  })
+  throw doesNotRun([whyNot(fetchedNode()), whyNot(fetchedPnpm())].filter((words) => words !== ''))
 }
+
+/** What was fetched is there and does not run: its own words say what is missing. */
+function doesNotRun(words) {
+  const library = /lib[\w.+-]+\.so[\w.]*(?=: cannot open)/.exec(words.join('\n'))?.[0]
+  return new SetupError(
+    'npm has no Node or pnpm that Baton was tested with and that runs here.',
+    library === undefined
+      ? { fix: FIX, output: words.join('\n') }
+      : {
+          output: words.join('\n'),
+          fix: `Install the package that has ${library} (Debian: ${packageOf(library)}), then run the command again.`,
+        },
+  )
+}
+
+/** As Debian and Ubuntu call the package of a library: libatomic.so.1 is in libatomic1. */
+const packageOf = (library) => library.replace(/\.so\.?/, '')
 
 function makeStateFolder() {
   if (allows(ROOT, constants.W_OK)) mkdirSync(STATE, { recursive: true })

@@ -64,7 +64,7 @@ describe('an installation on servers of one’s own', () => {
     expect(before.map(([name]) => name)).toEqual(expect.arrayContaining(PROCESSES))
     for (const file of await readdir(folder, { recursive: true })) {
       const { mode } = await stat(join(folder, file))
-      const isPublic = /(?:^|\/)(?:tls|tls\/[\w-]+\.crt)$/.test(file)
+      const isPublic = /(?:^|\/)(?:state|tls|tls\/[\w-]+\.crt)$/.test(file)
       expect([file, isPublic || (mode & 0o077) === 0]).toEqual([file, true])
     }
     expect(sharedSecrets(before)).toEqual([])

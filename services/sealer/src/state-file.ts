@@ -123,7 +123,16 @@ export async function writeState(path: string, state: SealerState): Promise<void
 }
 
 const unreadable = (path: string, cause: unknown) =>
-  permanent('BATON_SEALER_STATE_UNREADABLE', `the sealer's state in ${path} cannot be read`, {
+  (cause as NodeJS.ErrnoException).code === 'EACCES'
+    ? forbidden(path, cause)
+    : permanent('BATON_SEALER_STATE_UNREADABLE', `the sealer's state in ${path} cannot be read`, {
+        cause,
+        fix: 'Restore the file from a copy. Without it nothing is signed, because it could be a fork.',
+      })
+
+/** It may be whole: nothing is to be restored. */
+const forbidden = (path: string, cause: unknown) =>
+  permanent('BATON_SEALER_STATE_UNREADABLE', `this process may not read ${path}`, {
     cause,
-    fix: 'Restore the file from a copy. Without it nothing is signed, because it could be a fork.',
+    fix: 'Give the file, and the way through the folders above it, to the user that this process runs as (an installation of `baton init`: run its install.sh again).',
   })

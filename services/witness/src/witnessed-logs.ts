@@ -196,7 +196,16 @@ const missing = (path: string) =>
   })
 
 const unreadable = (path: string, cause: unknown) =>
-  permanent('BATON_WITNESS_STATE_UNREADABLE', `the witness's state in ${path} cannot be read`, {
+  (cause as NodeJS.ErrnoException).code === 'EACCES'
+    ? forbidden(path, cause)
+    : permanent('BATON_WITNESS_STATE_UNREADABLE', `the witness's state in ${path} cannot be read`, {
+        cause,
+        fix: 'Restore the file. A witness that forgot what it cosigned could cosign a fork.',
+      })
+
+/** It may be whole: nothing is to be restored. */
+const forbidden = (path: string, cause: unknown) =>
+  permanent('BATON_WITNESS_STATE_UNREADABLE', `this process may not read ${path}`, {
     cause,
-    fix: 'Restore the file. A witness that forgot what it cosigned could cosign a fork.',
+    fix: 'Give the file, and the way through the folders above it, to the user that this process runs as (an installation of `baton init`: run its install.sh again).',
   })

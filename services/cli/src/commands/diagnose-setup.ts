@@ -125,6 +125,8 @@ async function diagnoseRedis(
 }
 
 const ANSWER_MAX_MS = 2_000
+/** Units that were started just now are about to be ready. */
+const START_MAX_MS = 10_000
 
 // Beside services that run elsewhere, an instance would be a second auditor and a second sealer of their log.
 export const whyNoneRuns = ({
@@ -175,7 +177,7 @@ export function describeRestarts({ name, restarts, lastEnd, isLeft }: Seen): rea
 /** Of an installation all, wherever they run: one that is missing is a part that is missing. */
 async function diagnoseProcesses(record: InstallationRecord, tls: Tls): Promise<Diagnosis> {
   const rule = 'every process of this installation is ready'
-  const silent = await silentProcesses(record, { tls, waitMs: ANSWER_MAX_MS })
+  const silent = await silentProcesses(record, { tls, waitMs: START_MAX_MS })
   if (silent.length === 0)
     return passed('services', rule, record.processes.map(({ name }) => name).join(', '))
   return {

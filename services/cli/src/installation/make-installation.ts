@@ -267,6 +267,8 @@ async function makeStateFolders({ files, cold }: Plan): Promise<void> {
   const folders = [files.sealerState, files.anchor, files.witnessState].map((file) => dirname(file))
   for (const folder of [...folders, ...('folder' in cold ? [cold.folder] : [])]) {
     try {
+      // Their users pass through what is above, and do not look around there.
+      await mkdir(dirname(folder), { recursive: true, mode: 0o711 })
       await mkdir(folder, { recursive: true, mode: 0o700 })
     } catch (cause) {
       throw permanent('BATON_FILE_NOT_WRITTEN', `${folder} cannot be made`, {

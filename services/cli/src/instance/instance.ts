@@ -125,7 +125,7 @@ async function joinInstallation(
   }
 }
 
-const READY_MAX_MS = 5_000
+const READY_MAX_MS = 10_000
 
 const notReady = (silent: readonly string[]) =>
   transient('BATON_SERVICES_NOT_READY', `not ready: ${silent.join(', ')}`, {
