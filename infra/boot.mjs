@@ -21,6 +21,10 @@ const COMMANDS = {
     run: ['infra/supply-chain/main.ts'],
     about: 'what this is made of (-- sbom | licences | audit)',
   },
+  manual: {
+    run: ['infra/manual/main.ts'],
+    about: 'the manual as a site (-- --serve)',
+  },
   bench: { run: ['test/bench/main.ts'], about: 'measure' },
   chaos: { run: ['test/chaos/main.ts'], about: 'break everything at once and check every promise' },
 }

@@ -36,6 +36,10 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   // The example is a peer with a library of its own.
   '@grpc/': ['services/gateway', 'examples/all_protocols'],
   'p-retry': ['packages/engine', 'packages/embedded', 'services/'],
+  '@astrojs/': ['infra/manual'],
+  astro: ['infra/manual'],
+  'playwright-core': ['infra/manual'],
+  '@axe-core/playwright': ['infra/manual'],
   commander: ['services/cli'],
   'string-width': ['services/cli'],
   hyparquet: ['services/cli'],

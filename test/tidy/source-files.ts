@@ -12,7 +12,7 @@ export interface SourceFile {
 }
 
 const TOP_FOLDERS = ['packages', 'services', 'schemas', 'infra', 'examples', 'test'] as const
-const SKIPPED = new Set(['node_modules', 'generated', 'dist', '.turbo'])
+const SKIPPED = new Set(['node_modules', 'generated', 'dist', '.turbo', '.astro'])
 /** Files that are wrong on purpose. */
 const SCHEMA_FIXTURES = join(ROOT, 'schemas', 'fixtures')
 
