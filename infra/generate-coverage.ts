@@ -25,7 +25,7 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       '`validateHandoffMessage(message)`: valid, or the reason and every detail',
       'the schema layer: required fields, types, versions',
       'completeness: what was done before, and the state that the receiver registered',
-      'the safety scan, dead letters and their appeal: `npm run baton -- dlq list`',
+      'the safety scan, dead letters and their appeal: `npm run baton -- dlq ls`',
       'an exhausted budget executes nothing',
       'what the sender can mend is returned with its details',
       'signed, and verified before anything is believed',

@@ -1,6 +1,7 @@
 // Every page of the manual has its place, every link of it leads somewhere, and a page of its own says what its file says.
 import { globSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { commandsShown, shellWords } from './commands.ts'
 import { policyOf } from './content-policy.ts'
 import { fencesOf, headingsOf, linksOf, plainText } from './markdown.ts'
 import { SECTIONS, SPLIT } from './navigation.ts'
@@ -93,4 +94,21 @@ it('a page runs the scripts that were built into it, and no other', () => {
   const policy = policyOf('<script>a()</script><script src="/b.js"></script>')
   expect(policy).toContain("script-src 'self' 'wasm-unsafe-eval' 'sha256-")
   expect(policy.match(/sha256/g)).toHaveLength(1)
+})
+
+describe('a command of a page', () => {
+  it('is what is typed, and what is named in a sentence', () => {
+    const page =
+      'See `npm run baton -- trace`.\n\n```sh\nnpm run baton -- dlq ls --json | head # all\n```\n'
+    expect(commandsShown(page).map(({ words, mentioned }) => [words.join(' '), mentioned])).toEqual(
+      [
+        ['dlq ls --json', false],
+        ['trace', true],
+      ],
+    )
+  })
+
+  it('has the words that a shell would give it', () => {
+    expect(shellWords(` a "b c" 'd e' > f`)).toEqual(['a', 'b c', 'd e'])
+  })
 })

@@ -124,7 +124,13 @@ export const SECTIONS: readonly Section[] = [
       {
         label: 'Interfaces',
         folder: 'reference',
-        pages: ['schemas/README.md', 'packages/ledger/verifier/FORMAT.md'],
+        pages: [
+          'infra/reference/commands.md',
+          'infra/reference/http.md',
+          'infra/reference/messages.md',
+          'schemas/README.md',
+          'packages/ledger/verifier/FORMAT.md',
+        ],
         rest: /^infra\/reference\/.*\.md$/,
       },
       {

@@ -79,7 +79,8 @@ export async function runProgram(
   }
 }
 
-function createProgram({ writeOut, writeError }: ProgramOptions, run: Run): Command {
+/** The commands as they are defined, without running any: for the page that lists them. */
+export function createProgram({ writeOut, writeError }: ProgramOptions, run: Run): Command {
   const program = new Command('baton')
     .description(
       'Moves work between AI agents so that nothing is lost and everything can be proved.',

@@ -1,0 +1,150 @@
+// Writes reference/http.md from the gateway's OpenAPI document; with --check it only says whether it is up to date.
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { markdownTable } from './markdown-table.ts'
+import { inCell, typeOf } from './schema-words.ts'
+import type { JsonSchema } from './schema-words.ts'
+import { writePage } from './write-page.ts'
+
+interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly required?: boolean
+  readonly description?: string
+  readonly schema: JsonSchema
+}
+interface Body {
+  readonly content?: Readonly<
+    Record<
+      string,
+      {
+        readonly schema?: JsonSchema
+        readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
+      }
+    >
+  >
+}
+interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly description?: string
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: Body
+  readonly responses: Readonly<Record<string, Body & { readonly description: string }>>
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
+}
+interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
+}
+
+const SOURCE = new URL('../services/gateway/openapi.json', import.meta.url)
+const { paths, components } = JSON.parse(readFileSync(SOURCE, 'utf8')) as OpenApi
+
+const INTRODUCTION = `# HTTP interface of the gateway
+
+Every route, as the schemas that check requests describe it. A running gateway answers the same as OpenAPI at \`/openapi.json\`; clients in
+[TypeScript](../../clients/typescript/baton.ts) and [Python](../../clients/python/baton.py) are one file each. The auditor's routes are in
+[its section of the processes](../../services/README.md#auditor).
+
+Callers send \`Authorization: Bearer …\`: an [API key](../keys.md) or an [access token](../oidc.md). Every error is a problem document (RFC 9457) with a stable
+[code](../errors.md), a JSON pointer to what is wrong, and how to mend it; 429 and 503 say in \`Retry-After\` when to come back.
+
+This file is written by \`node infra/generate-http.ts\`; do not edit it.`
+
+/** What every route may answer is said once. */
+const EVERYWHERE: Readonly<Record<string, string>> = {
+  400: 'The request cannot be read',
+  401: 'No valid API key or access token',
+  403: 'It may not do this: the scope is missing',
+  413: 'The body is too large',
+  415: 'The content type is not application/json, or the body is compressed',
+  429: 'Too many requests, or too much waits for delivery',
+  503: 'A database or the audit log cannot be reached',
+}
+
+/** Routes by the first part of their path that says what they are about. */
+function groupOf(path: string): string {
+  const [first = '', second = ''] = path.split('/').filter((part) => part !== '')
+  if (first === 'v2') return `/v2/${second}`
+  if (first === 'api') return '/api, the Handoffs API'
+  return first === 'jsonrpc' || first === 'health' || first.startsWith('.')
+    ? 'Session handshake'
+    : 'About the gateway'
+}
+
+const linked = (schema: JsonSchema): string =>
+  typeOf(schema, (name) =>
+    components.schemas[name] === undefined ? name : `[${name}](#${name.toLowerCase()})`,
+  )
+
+function bodyOf({ content = {} }: Body): string {
+  const types = Object.entries(content).map(([type, { schema }]) => {
+    const shown = schema === undefined ? '' : linked(schema)
+    return type === 'application/json' ? shown : `\`${type}\`${shown === '' ? '' : `: ${shown}`}`
+  })
+  return [...new Set(types)].filter((type) => type !== '').join(' or ')
+}
+
+function operation(method: string, path: string, one: Operation): string {
+  const scopes = (one.security ?? []).flatMap((by) => Object.entries(by))
+  const scope = scopes.map(([by, names]) =>
+    by === 'apiKey' ? names.map((name) => `\`${name}\``).join(', ') : 'the token of a peer',
+  )
+  const needs = scopes.length === 0 ? 'Needs nothing.' : `Needs ${scope.join(' or ')}.`
+  const given = (one.parameters ?? [])
+    .filter(({ name }) => !name.startsWith('trace'))
+    .map(({ name, in: where, required, description = '', schema }) => [
+      `\`${name}\``,
+      where,
+      `${linked(schema)}${required ? ', **required**' : ''}`,
+      inCell(description),
+    ])
+  const answers = Object.entries(one.responses)
+    .filter(([status]) => !(status in EVERYWHERE))
+    .map(([status, response]) => [status, inCell(response.description), bodyOf(response)])
+  const body = one.requestBody === undefined ? '' : bodyOf(one.requestBody)
+  return [
+    `### \`${method.toUpperCase()} ${path}\``,
+    `${one.summary}. ${one.description ?? ''}`.trim(),
+    `${needs}${body === '' ? '' : ` Takes ${body}.`} \`${one.operationId}\` in OpenAPI.`,
+    ...(given.length === 0 ? [] : [markdownTable(['parameter', 'in', 'type', 'meaning'], given)]),
+    ...(answers.length === 0 ? [] : [markdownTable(['answer', 'when', 'body'], answers)]),
+  ].join('\n\n')
+}
+
+function schemaSection([name, schema]: readonly [string, JsonSchema]): string {
+  const fields = Object.entries(schema.properties ?? {}).map(([field, one]) => [
+    `\`${field}\``,
+    `${linked(one)}${schema.required?.includes(field) === true ? ', **required**' : ''}`,
+    inCell(one.description ?? ''),
+  ])
+  const words = schema.description ?? ''
+  const shape =
+    fields.length > 0 ? markdownTable(['field', 'type', 'meaning'], fields) : linked(schema)
+  return [`### ${name}`, ...(words === '' ? [] : [words]), shape].join('\n\n')
+}
+
+const routes = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, one]) => ({
+    group: groupOf(path),
+    text: operation(method, path, one),
+  })),
+)
+const groups = [...Map.groupBy(routes, ({ group }) => group)].map(
+  ([group, all]) => `## ${group}\n\n${all.map(({ text }) => text).join('\n\n')}`,
+)
+const everywhere = markdownTable(['answer', 'when'], Object.entries(EVERYWHERE))
+const schemas = Object.entries(components.schemas).map(schemaSection)
+
+writePage(
+  fileURLToPath(new URL('reference/http.md', import.meta.url)),
+  [
+    INTRODUCTION,
+    '## What every route may answer',
+    everywhere,
+    ...groups,
+    '## Bodies',
+    ...schemas,
+  ].join('\n\n'),
+)
