@@ -18,6 +18,7 @@ import { serverTls } from '../instance/instance-tls.ts'
 import { REDIS_CACHE } from '../instance/queue.ts'
 import type { Serving } from '../instance/services.ts'
 import type { OpenedDatabases } from '../instance/databases.ts'
+import { peopleWhoseKeysLieHere } from '../installation/keys-at-hand.ts'
 import { readInstallationRecord } from '../installation/read-installation.ts'
 import type { InstallationRecord } from '../installation/read-installation.ts'
 import { silentProcesses } from '../installation/silent-processes.ts'
@@ -38,7 +39,18 @@ export async function diagnoseSetup(
     await diagnoseServices(context),
     await diagnoseOutside(opened),
     ...(await diagnoseCertificates(context)),
+    ...(await diagnoseKeysAtHand(context)),
   ]
+}
+
+/** Of an installation on servers of one's own: what two people decide counts for two only where nobody has both keys. */
+async function diagnoseKeysAtHand({ home }: Context): Promise<readonly Diagnosis[]> {
+  if (readInstallationRecord(home) === undefined) return []
+  const rule = 'the private keys of people are with them alone'
+  const names = await peopleWhoseKeysLieHere(home)
+  if (names.length === 0) return [passed('seals', rule)]
+  const text = `those of ${names.join(', ')} lie in ${join(home, 'people')}: hand each theirs and delete it here`
+  return [unknown('seals', rule, text)]
 }
 
 /** Whether others answer is not Baton's to mend: those who do not are named, and nothing counts as broken. */

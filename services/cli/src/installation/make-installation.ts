@@ -26,6 +26,7 @@ import {
 import type { Databases } from '../instance/databases.ts'
 import { prepareSeals, sealFiles } from '../instance/seals.ts'
 import { ensureSecrets, withoutPeople } from '../instance/secrets.ts'
+import { apiKeyEntry } from '../instance/service-settings.ts'
 import type { Plan, PlannedPerson, ProcessName } from './plan.ts'
 import {
   addressesOf,
@@ -66,7 +67,8 @@ export async function makeInstallation(context: Context, plan: Plan): Promise<Ma
     context.output.step('passed', 'databases', countedMigrations(databases.description, migrations))
     await openTenants(own, { plan, databases })
     const tls = await prepareCertificates(plan)
-    const people = await ensurePeople(plan)
+    const before = readSettingsFile(fileOf(plan, 'admin')) ?? {}
+    const people = ensurePeople(plan, before)
     const entries = people.map(({ entry }) => entry).join(',')
     const log = await prepareSeals({
       home: folder,
@@ -76,7 +78,7 @@ export async function makeInstallation(context: Context, plan: Plan): Promise<Ma
       people: parsePeople(entries),
       otherWitness: plan.otherWitness,
     })
-    const callers = await ensureCallers(plan)
+    const callers = ensureCallers(plan, before)
     const urls = urlsOf(databases, plan)
     const known = { plan, keys, urls, log, callers, people: entries, tls }
     await writeFolders(known, people)
@@ -159,45 +161,34 @@ interface KnownPerson extends PlannedPerson {
   readonly privateKey: string | undefined
 }
 
-/** Keys that were made before stay. */
-const ensurePeople = (plan: Plan): Promise<readonly KnownPerson[]> =>
-  Promise.all(
-    plan.people.map(async ({ name, roles, entry }) => {
-      if (entry !== undefined) return { name, roles, entry, privateKey: undefined }
-      const kept = readSettingsFile(personFile(plan, name))?.['BATON_PERSON_KEY']
-      const privateKey = kept ?? newSigningKey()
-      const { publicKey } = readDecisionSigner(privateKey)
-      return { name, roles, entry: personEntry(name, roles, publicKey), privateKey }
-    }),
-  )
+/** Keys that were made before stay, also where they were handed over and lie here no more. */
+function ensurePeople(plan: Plan, before: Told): readonly KnownPerson[] {
+  const known = (before['BATON_PEOPLE'] ?? '').split(',')
+  return plan.people.map(({ name, roles, entry: given }) => {
+    const kept = readSettingsFile(personFile(plan, name))?.['BATON_PERSON_KEY']
+    const handedOver = known.find((one) => one.startsWith(`${name}:${roles.join('+')}:`))
+    const entry = given ?? (kept === undefined ? handedOver : undefined)
+    if (entry !== undefined) return { name, roles, entry, privateKey: undefined }
+    const privateKey = kept ?? newSigningKey()
+    const { publicKey } = readDecisionSigner(privateKey)
+    return { name, roles, entry: personEntry(name, roles, publicKey), privateKey }
+  })
+}
 
 const newSigningKey = (): string =>
   generateKeyPairSync('ed25519')
     .privateKey.export({ format: 'der', type: 'pkcs8' })
     .toString('base64')
 
-const personFile = ({ folder }: Plan, name: string): string =>
-  join(folder, 'people', name, SETTINGS_FILE)
+const personFile = (plan: Plan, name: string): string => fileOf(plan, join('people', name))
 
-/** Programs, the operator, whoever collects metrics, and each person by their roles. Keys that were made before stay. */
-async function ensureCallers(plan: Plan): Promise<readonly Caller[]> {
-  const { folder } = plan
+/** Programs, the operator, whoever collects metrics, and each person by their roles. Keys that were made before stay, as those of people do. */
+function ensureCallers(plan: Plan, before: Told): readonly Caller[] {
+  const known = (before['BATON_API_KEYS'] ?? '').split(',')
   const wanted = [
-    {
-      operator: 'operator',
-      scopes: scopesOfRoles(['admin']),
-      file: join(folder, 'operator', SETTINGS_FILE),
-    },
-    {
-      operator: 'program',
-      scopes: scopesOfRoles(['developer']),
-      file: join(folder, 'program', SETTINGS_FILE),
-    },
-    {
-      operator: 'prometheus',
-      scopes: 'metrics:read',
-      file: join(folder, 'prometheus', SETTINGS_FILE),
-    },
+    { operator: 'operator', scopes: scopesOfRoles(['admin']), file: fileOf(plan, 'operator') },
+    { operator: 'program', scopes: scopesOfRoles(['developer']), file: fileOf(plan, 'program') },
+    { operator: 'prometheus', scopes: 'metrics:read', file: fileOf(plan, 'prometheus') },
     ...plan.people.map(({ name, roles }) => ({
       operator: name,
       scopes: scopesOfRoles(roles),
@@ -206,9 +197,16 @@ async function ensureCallers(plan: Plan): Promise<readonly Caller[]> {
   ]
   return wanted.map(({ operator, scopes, file }) => {
     const kept = readSettingsFile(file)?.['BATON_API_KEY']
-    return { operator, scopes, key: kept ?? createApiKey({ operator, scopes }).key }
+    if (kept !== undefined)
+      return { operator, key: kept, entry: apiKeyEntry(kept, { operator, scopes }) }
+    const handedOver = known.find((entry) => entry.includes(`@${operator}:${scopes}:`))
+    return handedOver === undefined
+      ? { operator, ...createApiKey({ operator, scopes }) }
+      : { operator, key: undefined, entry: handedOver }
   })
 }
+
+const fileOf = ({ folder }: Plan, name: string): string => join(folder, name, SETTINGS_FILE)
 
 /** As each process connects: without what whoever runs this shows the server. */
 function urlsOf({ urls }: Databases, plan: Plan): Known['urls'] {
@@ -242,12 +240,11 @@ async function writeFolders(known: Known, people: readonly KnownPerson[]): Promi
   await write('admin', adminSettings(known))
   for (const name of ['auditor', 'sealer', 'archiver', 'operator'])
     await copyFile(sealFiles(folder).policy, join(folder, name, POLICY))
-  for (const caller of callers) {
-    const { operator } = caller
+  for (const { operator, key } of callers) {
+    if (operator === 'operator' || key === undefined) continue
     const person = people.find(({ name }) => name === operator)
-    if (operator === 'operator') continue
     await write(person === undefined ? operator : join('people', operator), {
-      ...callerSettings(known, caller),
+      ...callerSettings(known, key),
       BATON_PERSON_KEY: person?.privateKey,
     })
   }

@@ -4,17 +4,19 @@ import { isLoopback } from '@baton/runtime'
 import type { Databases } from '../instance/databases.ts'
 import { publicHalf } from '../instance/seals.ts'
 import type { SealLog } from '../instance/seals.ts'
-import { AGENTS, apiKeyEntry, auditorKeys, auditorTokens } from '../instance/service-settings.ts'
+import { AGENTS, auditorKeys, auditorTokens } from '../instance/service-settings.ts'
 import type { Secrets } from '../instance/secrets.ts'
 import type { Plan, ProcessName } from './plan.ts'
 
 export type Told = Readonly<Record<string, string | undefined>>
 
-/** Who calls the gateway: its key, and what it opens. */
+/** Who calls the gateway. */
 export interface Caller {
   readonly operator: string
-  readonly scopes: string
-  readonly key: string
+  /** As the gateway knows it: what the key opens, and its digest. */
+  readonly entry: string
+  /** Undefined where it was handed over, and lies here no more. */
+  readonly key: string | undefined
 }
 
 export interface Known {
@@ -68,7 +70,7 @@ function deliverySettings(known: Known) {
       BATON_SIGNING_KEYS: development.BATON_SIGNING_KEYS,
       BATON_AUDIT_READ_TOKEN: development.BATON_AUDIT_READ_TOKEN,
       BATON_AUDIT_ERASE_TOKEN: erasure.eraseToken,
-      BATON_API_KEYS: known.callers.map(({ key, ...caller }) => apiKeyEntry(key, caller)).join(','),
+      BATON_API_KEYS: apiKeysOf(known),
       BATON_PEOPLE: people,
       BATON_SYNC_RECEIVERS: address('receiver'),
       BATON_SYNC_TOKEN: calls.syncToken,
@@ -146,6 +148,8 @@ function logSettings(known: Known) {
   }
 }
 
+const apiKeysOf = ({ callers }: Known): string => callers.map(({ entry }) => entry).join(',')
+
 const ofEvery = ({ plan, tls }: Known, name: ProcessName): Told => ({
   ...tls(name),
   ...opsOf(plan, name),
@@ -185,14 +189,17 @@ export function operatorSettings(known: Known): Told {
   }
 }
 
-/** What owns the databases: it migrates them, and makes keys and tenants. No process is told it. */
-export function adminSettings({ plan, keys }: Known): Told {
+/** What owns the databases: it migrates them, and makes keys and tenants. No process is told it. It knows whom there was, for the next `init`. */
+export function adminSettings(known: Known): Told {
+  const { plan, keys } = known
   const { development, roles, seals, archive, erasure } = keys
   return {
     BATON_DATABASE_ADMIN_URL: plan.databaseUrl,
     BATON_AUDIT_ADMIN_URL: plan.auditDatabaseUrl,
     BATON_ENVIRONMENT: plan.environment,
     BATON_APP_LOGIN: '0',
+    BATON_API_KEYS: apiKeysOf(known),
+    BATON_PEOPLE: known.people,
     ...roles,
     BATON_AUDIT_WRITER_PASSWORD: development.BATON_AUDIT_WRITER_PASSWORD,
     BATON_AUDIT_READER_PASSWORD: development.BATON_AUDIT_READER_PASSWORD,
@@ -204,10 +211,7 @@ export function adminSettings({ plan, keys }: Known): Told {
 }
 
 /** What somebody outside needs to call the gateway: a program that sends, or a person who decides. */
-export const callerSettings = (
-  { plan, tls }: Pick<Known, 'plan' | 'tls'>,
-  { key }: Pick<Caller, 'key'>,
-): Told => ({
+export const callerSettings = ({ plan, tls }: Pick<Known, 'plan' | 'tls'>, key: string): Told => ({
   BATON_GATEWAY_URL: addressesOf(plan)('gateway'),
   BATON_API_KEY: key,
   BATON_TLS_CA_FILE: tls('operator')['BATON_TLS_CA_FILE'],
