@@ -51,9 +51,19 @@ async function runInForeground(node, args, env) {
   forwardSignals(child)
   return await new Promise((resolve, reject) => {
     child.once('error', reject)
-    child.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal]))
+    child.once('exit', (code, signal) => {
+      const ended = code ?? 128 + constants.signals[signal]
+      if (WITHOUT_WORDS.includes(ended)) process.stderr.write(endedFor(signal ?? `code ${code}`))
+      resolve(ended)
+    })
   })
 }
+
+/** SIGABRT, SIGBUS, SIGKILL, SIGSEGV: whoever is ended by these cannot say why. */
+const WITHOUT_WORDS = [134, 135, 137, 139]
+
+const endedFor = (how) =>
+  `baton: the command was ended (${how}), by somebody or for want of memory; nothing that was acknowledged is lost\n  Where it was memory, end other programs (\`free -m\`) or raise the limit (\`ulimit -v\`, that of the container), then run it again.\n`
 
 /** A Ctrl-C in a terminal reaches the child directly, so only signals sent to us alone are passed on. */
 function forwardSignals(child) {

@@ -16,7 +16,7 @@ const KINDS = [
     fix: 'Mount it for writing (`mount -o remount,rw`), or name another folder with --home. What runs goes on by itself then.',
   },
   {
-    seen: /\bEMFILE\b|\bENFILE\b|Too many open files|\bulimit\b.*open files/i,
+    seen: /\bEMFILE\b|\bENFILE\b|Too many open files|insufficient file descriptors|shared object file: Error 24/i,
     code: 'BATON_FILES_EXHAUSTED',
     message: 'there are no file handles left',
     fix: 'Raise the limit in this shell (`ulimit -n 4096`), or of the whole machine (`sysctl fs.file-max`).',

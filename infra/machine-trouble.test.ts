@@ -12,6 +12,10 @@ describe('machineTrouble', () => {
       'BATON_DISK_FULL',
     ],
     ["EROFS: read-only file system, mkdir '/x/.baton/logs'", 'BATON_DISK_READ_ONLY'],
+    [
+      'FATAL:  insufficient file descriptors available to start server process',
+      'BATON_FILES_EXHAUSTED',
+    ],
     ["EMFILE: too many open files, open '/x'", 'BATON_FILES_EXHAUSTED'],
     [
       'FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory',

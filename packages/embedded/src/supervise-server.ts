@@ -9,13 +9,20 @@ import type { End, Lifetime, Supervision, SupervisionEvent } from './supervise.t
 /** What is told of a server, besides. */
 export type ServerEvent =
   | SupervisionEvent
-  | { readonly kind: 'silent' | 'answers'; readonly name: string; readonly pid: number }
+  | { readonly kind: 'answers'; readonly name: string; readonly pid: number }
+  | {
+      readonly kind: 'silent'
+      readonly name: string
+      readonly pid: number
+      /** The last that it said. */
+      readonly words: string
+    }
 
 export type ServerNotify = (event: ServerEvent) => void
 
 const LOOK_EVERY_MS = 250
 const ASK_EVERY_MS = 3_000
-const LINES = 8
+const LINES = 16
 
 /** Supervises the server of a membership until `stop`, which is to be called before the membership ends. */
 export function superviseServer<Details extends ServerProcess>(
@@ -61,7 +68,8 @@ export function superviseServer<Details extends ServerProcess>(
         isAsking = false
         if (stopping.signal.aborted || answers === !isSilent || !isAlive(details)) return
         isSilent = !answers
-        notify({ kind: answers ? 'answers' : 'silent', name, pid })
+        if (answers) notify({ kind: 'answers', name, pid })
+        else void lastLines(logPath).then((words) => notify({ kind: 'silent', name, pid, words }))
       })
     }, ASK_EVERY_MS).unref()
   }
@@ -79,6 +87,6 @@ const NOT_TELLING = /unexpected postmaster exit|terminating connection|the datab
 
 async function lastLines(path: string): Promise<string> {
   const text = await readFile(path, 'utf8').catch(() => '')
-  const lines = text.split('\n').filter((line) => TELLING.test(line) && !NOT_TELLING.test(line))
-  return lines.slice(-LINES).join('\n')
+  const lines = text.trimEnd().split('\n').slice(-LINES)
+  return lines.filter((line) => TELLING.test(line) && !NOT_TELLING.test(line)).join('\n')
 }

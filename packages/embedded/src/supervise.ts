@@ -66,6 +66,8 @@ interface Options {
   readonly now?: () => number
 }
 
+const NOT_STARTED = 'it did not start'
+
 const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
   delay(ms, undefined, { signal }).catch(() => undefined)
 
@@ -90,7 +92,8 @@ export function supervise(
     const obstacle = target.obstacle(end)
     endings = recentEndings([...endings, { atMs: now(), isItsOwn: obstacle === undefined }])
     const decision = decideRestart(endings)
-    seen = { ...seen, lastEnd: end.how, isLeft: decision === 'leave' }
+    const lastEnd = end.how === NOT_STARTED ? seen.lastEnd : end.how
+    seen = { ...seen, lastEnd, isLeft: decision === 'leave' }
     if (decision === 'leave') {
       notify({ kind: 'left', name, end, endings: endings.length, logPath })
       return undefined
@@ -105,7 +108,7 @@ export function supervise(
     try {
       return await target.start()
     } catch (error) {
-      return { how: 'it did not start', words: error instanceof Error ? error.message : '' }
+      return { how: NOT_STARTED, words: error instanceof Error ? error.message : '' }
     }
   }
 

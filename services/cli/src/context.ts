@@ -1,8 +1,8 @@
 // What every command is given: where it writes, what it was told, and when it should stop.
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createLogger, openLastingLog } from '@baton/runtime'
+import { createLogger, openLastingLog, permanent } from '@baton/runtime'
 import type { Logger, Settings } from '@baton/runtime'
 import type { CLI_SETTINGS } from './settings.ts'
 import type { Output } from './terminal/output.ts'
@@ -26,9 +26,24 @@ export interface Context {
 /** The checkout this command line belongs to. */
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** A log of this command itself in `logs/cli.log` of the instance. */
+/** A log of this command itself in `logs/cli.log` of the instance, whose folder is made. Throws where that cannot be. */
 export function openLog(home: string): Logger {
-  mkdirSync(join(home, 'logs'), { recursive: true, mode: 0o700 })
+  makeFolder(join(home, 'logs'))
   const destination = openLastingLog(join(home, 'logs', 'cli.log'), { isNew: false })
   return createLogger({ service: 'cli', destination })
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    // Node says that a folder on a read-only file system does not exist; the folder above it tells the truth.
+    let above = dirname(folder)
+    while (!existsSync(above)) above = dirname(above)
+    accessSync(above, constants.W_OK)
+    throw permanent('BATON_FOLDER_NOT_ALLOWED', `the folder ${folder} cannot be made`, {
+      cause,
+      fix: 'Name another one with --home, or make it yourself.',
+    })
+  }
 }

@@ -23,12 +23,15 @@ interface NativePackage {
 export async function runnableBinaries(account: Account): Promise<string> {
   const native = await nativePackage()
   const inPlace = join(native.folder, 'bin')
-  if (await runs(inPlace, account)) return inPlace
+  const failure = await failureOf(inPlace, account)
+  if (failure === undefined) return inPlace
   for (const shared of account.uid === undefined ? [] : SHARED_FOLDERS) {
     const copy = await sharedCopy(native, shared).catch(() => null)
-    if (copy !== null && (await runs(join(copy, 'bin'), account))) return join(copy, 'bin')
+    if (copy === null) continue
+    if ((await failureOf(join(copy, 'bin'), account)) === undefined) return join(copy, 'bin')
   }
   throw permanent('BATON_POSTGRES_NOT_RUNNABLE', `the Postgres in ${inPlace} does not run here`, {
+    cause: failure,
     fix: 'Delete node_modules and run the command again, or give Baton the URL of your own Postgres.',
   })
 }
@@ -57,13 +60,13 @@ async function isTrusted(folder: string): Promise<boolean> {
   )
 }
 
-async function runs(bin: string, account: Account): Promise<boolean> {
+async function failureOf(bin: string, account: Account): Promise<unknown> {
   try {
     await run(join(bin, 'postgres'), ['--version'], { ...account, cwd: '/' })
     await run(join(bin, 'initdb'), ['--version'], { ...account, cwd: '/' })
-    return true
-  } catch {
-    return false
+    return undefined
+  } catch (error) {
+    return error
   }
 }
 

@@ -84,12 +84,12 @@ export async function initialise(paths: ServerPaths, password: string): Promise<
     )
     await giveTree(paths.account, draft)
   } catch (cause) {
-    const words = (cause as { stderr?: string }).stderr?.trim() ?? ''
+    const { stderr = '', message } = cause as Error & { stderr?: string }
+    const words = /^.*(?:FATAL|initdb: error): .*$/m.exec(stderr)?.[0] ?? (stderr.trim() || message)
     throw permanent(
       'BATON_POSTGRES_INIT_FAILED',
       `could not make the database in ${draft}: ${words}`,
       {
-        cause,
         fix: 'Check the free space and the rights of the folder, then run the command again.',
       },
     )

@@ -22,6 +22,7 @@ import { peopleWhoseKeysLieHere } from '../installation/keys-at-hand.ts'
 import { readInstallationRecord } from '../installation/read-installation.ts'
 import type { InstallationRecord } from '../installation/read-installation.ts'
 import { silentProcesses } from '../installation/silent-processes.ts'
+import { counted } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { diagnoseCertificates } from './diagnose-certificates.ts'
 import { failed, judged, passed, unknown } from './diagnosis.ts'
@@ -182,8 +183,11 @@ async function diagnoseServices({ home, settings }: Context): Promise<Diagnosis>
 
 /** What was started again since the command began that serves the instance. */
 export function describeRestarts({ name, restarts, lastEnd, isLeft }: Seen): readonly string[] {
-  if (isLeft) return [`${name}: kept ending (${lastEnd}) and was left after ${restarts} restarts`]
-  return restarts === 0 ? [] : [`${name}: started again ${restarts} times, last after ${lastEnd}`]
+  if (isLeft)
+    return [`${name}: kept ending (${lastEnd}) and was left after ${counted(restarts, 'restart')}`]
+  return restarts === 0
+    ? []
+    : [`${name}: started again ${counted(restarts, 'time')}, last after ${lastEnd}`]
 }
 
 /** Of an installation all, wherever they run: one that is missing is a part that is missing. */

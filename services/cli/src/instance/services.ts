@@ -93,7 +93,7 @@ async function tryStart(
     await record.stopping()
     await stopInOrder(services)
     await forgetInstance(home)
-    await forgetTargets(home)
+    await forgetTargets(home).catch(record.failed)
   }
   try {
     await record.write()
@@ -127,6 +127,7 @@ function createRecord(home: string, logger: Logger, put: (isStopping: boolean) =
   const write = () => (last = last.then(() => put(isStopping)).catch(failed))
   return {
     write,
+    failed,
     /** From now on nobody begins to use the services. */
     stopping() {
       isStopping = true

@@ -34,11 +34,18 @@ export function describeEvent(event: ServerEvent): Told {
         'failed',
         `${keepsEnding(event)}; the rest goes on.${wordsOf(event.end)}\n    ${mend(event)}`,
       )
-    case 'silent':
+    case 'silent': {
+      const trouble = machineTrouble(event.words)
+      if (trouble)
+        return line(
+          'unknown',
+          `process ${event.pid} refuses work: ${trouble.message}. ${trouble.fix}`,
+        )
       return line(
         'unknown',
         `process ${event.pid} does not answer. Work waits and nothing is ended; \`kill -CONT ${event.pid}\` wakes it where it is paused.`,
       )
+    }
     case 'answers':
       return line('passed', `process ${event.pid} answers again`)
   }
