@@ -1,5 +1,5 @@
 // The audit store: its database, its append path and its readers. Everybody else uses the client, an entry of its own.
-export { auditMigrations, migrateAudit } from './migrate.ts'
+export { auditMigrations, migrateAudit, planAudit } from './migrate.ts'
 export type { AuditUrls } from './migrate.ts'
 export { createPool, createSizeWatch, inSnapshot } from './database.ts'
 export type { Pool, Snapshot } from './database.ts'

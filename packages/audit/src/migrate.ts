@@ -8,9 +8,10 @@ import {
   ensureRole,
   listMigrations,
   locateDatabase,
+  planMigrations,
   withAdmin,
 } from '@baton/postgres'
-import type { Admin, NamedMigration } from '@baton/postgres'
+import type { Admin, NamedMigration, PlannedMigration } from '@baton/postgres'
 import type { ROLES } from './roles.ts'
 
 /** Passwords of the roles that log in. A role without one exists and cannot log in. */
@@ -116,6 +117,25 @@ export async function auditMigrations(): Promise<readonly NamedMigration[]> {
   return (await Promise.all(folders)).flat()
 }
 
+/** What is not applied yet, and what it does to tables that are there; changes nothing. */
+export async function planAudit(
+  adminUrl: string,
+  databases = DEFAULT_DATABASES,
+): Promise<readonly PlannedMigration[]> {
+  const plan = async (name: 'audit' | 'vault', searchPath: object) => {
+    const folder = folderOf(name)
+    const planned = await planMigrations({
+      adminUrl,
+      database: databases[name],
+      folder,
+      roles: ROLE_NAMES,
+      ...searchPath,
+    })
+    return planned.map((one) => ({ ...one, name: `${name}/${one.name}` }))
+  }
+  return [...(await plan('audit', { searchPath: 'audit' })), ...(await plan('vault', {}))]
+}
+
 async function migrate(url: string, name: 'audit' | 'vault'): Promise<readonly string[]> {
   const folder = folderOf(name)
   const applied = await applyMigrations({ url, folder, name, migrationTableSchema: 'public' })
@@ -143,6 +163,16 @@ function roleUrls(
     eraser: locateDatabase(adminUrl, eraser),
   }
 }
+
+const ROLE_NAMES = [
+  'audit_owner',
+  'audit_writer',
+  'audit_reader',
+  'audit_sealer',
+  'audit_eraser',
+  'audit_archiver',
+  'vault_keeper',
+]
 
 async function createRolesAndDatabases(
   admin: Admin,

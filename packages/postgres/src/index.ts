@@ -13,6 +13,8 @@ export {
   withAdmin,
 } from './migrate.ts'
 export type { Admin, NamedMigration } from './migrate.ts'
+export { planMigrations } from './plan-migrations.ts'
+export type { PlannedMigration, TableChange } from './plan-migrations.ts'
 export {
   bool,
   columns,

@@ -1,6 +1,7 @@
 // Brings a database to its current schema: roll-forward, safe to run twice or at once.
 import { hash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type * as Library from 'kysely'
 import type { Migration } from 'kysely/migration'
@@ -12,8 +13,12 @@ import { secureConnection } from './secure-connection.ts'
 /** A superuser's (or database creator's) connection. */
 export type Admin = pg.Client
 
-/** How long a change waits for who holds what it needs: whatever comes later waits behind it. */
+/** How long a change tries to get what it needs. */
 const LOCK_WAIT_MS = 30_000
+/** How long each try waits: whatever comes later to the same table waits behind it, also what services ask meanwhile. */
+const LOCK_TRY_MS = 2_000
+/** Between two tries, for those who waited behind the first. */
+const LOCK_PAUSE_MS = 500
 
 interface LockWait {
   /** 30 s by default. */
@@ -66,7 +71,7 @@ function blocked(holders: readonly Holder[], cause: unknown): Error {
     `a change of the schema waited too long for a lock; sessions that hold some, oldest first: ${sessions || 'none any more'}`,
     {
       cause,
-      fix: `Nothing was half-applied. Wait if another migration runs; end a session that is nobody's work (${ending || 'none is left'}), then run \`baton migrate\` again.`,
+      fix: `No migration was half-applied. Wait if another migration runs; end a session that is nobody's work (${ending || 'none is left'}), then run \`baton migrate\` again.`,
     },
   )
 }
@@ -193,8 +198,8 @@ interface MigrateOptions extends LockWait {
 }
 
 /**
- * Applies every migration that is not yet applied; answers the names of those applied now. Throws BATON_MIGRATION_FAILED and
- * BATON_MIGRATION_BLOCKED.
+ * Applies every migration that is not yet applied, each in a transaction of its own, so that none keeps what the one before it locked;
+ * answers the names of those applied now. Throws BATON_MIGRATION_FAILED and BATON_MIGRATION_BLOCKED.
  */
 export async function applyMigrations(options: MigrateOptions): Promise<readonly string[]> {
   // Services never migrate, so they do not load the migrator.
@@ -203,7 +208,7 @@ export async function applyMigrations(options: MigrateOptions): Promise<readonly
   const { Migrator } = await import('kysely/migration')
   const { url, folder, name, role, migrationTableSchema, lockWaitMs = LOCK_WAIT_MS } = options
   const session = role === undefined ? {} : { options: `-c role=${role}` }
-  const bounds = { max: 1, lock_timeout: lockWaitMs }
+  const bounds = { max: 1, lock_timeout: Math.min(LOCK_TRY_MS, lockWaitMs) }
   const pool = new pg.Pool({ ...secureConnection(url), ...bounds, ...session })
   const db = new kysely.Kysely<unknown>({ dialect: dialectOf(kysely, pool) })
   try {
@@ -216,22 +221,29 @@ export async function applyMigrations(options: MigrateOptions): Promise<readonly
       )
     const schema = migrationTableSchema === undefined ? {} : { migrationTableSchema }
     const migrator = new Migrator({ db, provider: { getMigrations }, ...schema })
-    const { error, results } = await migrator.migrateToLatest()
-    if (isLockTimeout(error)) {
-      const client = await pool.connect()
-      throw blocked(await holdersOf(client).finally(() => client.release()), error)
+    const applied: string[] = []
+    const deadline = performance.now() + lockWaitMs
+    for (;;) {
+      const { error, results = [] } = await migrator.migrateUp()
+      if (error === undefined && results.length === 0) return applied
+      if (error === undefined) applied.push(...results.map((result) => result.migrationName))
+      else if (!isLockTimeout(error)) throw failed(name, error)
+      else if (performance.now() < deadline) await delay(LOCK_PAUSE_MS)
+      else {
+        const client = await pool.connect()
+        throw blocked(await holdersOf(client).finally(() => client.release()), error)
+      }
     }
-    if (error !== undefined) {
-      throw permanent('BATON_MIGRATION_FAILED', `a migration of the ${name} database failed`, {
-        cause: error,
-        fix: 'Nothing was half-applied. Read the cause above, mend it and run `baton migrate` again.',
-      })
-    }
-    return (results ?? []).map((result) => result.migrationName)
   } finally {
     await db.destroy()
   }
 }
+
+const failed = (name: string, cause: unknown) =>
+  permanent('BATON_MIGRATION_FAILED', `a migration of the ${name} database failed`, {
+    cause,
+    fix: 'Nothing of it was half-applied. Read the cause above, mend it and run `baton migrate` again.',
+  })
 
 /** What the library locks, in versions of before too. */
 const LIBRARY_LOCK = 3_853_314_791_062_309_107n
@@ -266,7 +278,10 @@ export interface NamedMigration {
   readonly sha256: string
 }
 
-async function readMigrations(folder: URL): Promise<{ file: string; text: string }[]> {
+/** In the order in which they are applied. */
+export async function readMigrations(
+  folder: URL,
+): Promise<readonly { readonly file: string; readonly text: string }[]> {
   const names = (await readdir(fileURLToPath(folder))).filter((name) => name.endsWith('.sql'))
   return Promise.all(
     names.toSorted().map(async (name) => ({

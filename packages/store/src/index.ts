@@ -1,7 +1,7 @@
 // The operational database: one file per step of a handoff's way, one function per statement.
 export { createPool, createSizeWatch, inTransaction, isConflict } from './database.ts'
 export type { Database, Pool } from './database.ts'
-export { migrateStore, storeMigrations } from './migrate.ts'
+export { migrateStore, planStore, storeMigrations } from './migrate.ts'
 export {
   addRecordedMigrations,
   listToldOperations,
@@ -109,3 +109,4 @@ export * from './invariants.ts'
 export * from './receipt-checks.ts'
 export * from './server-facts.ts'
 export * from './erasures.ts'
+export type { PlannedMigration } from '@baton/postgres'

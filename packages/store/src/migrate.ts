@@ -7,10 +7,11 @@ import {
   ensureRole,
   listMigrations,
   locateDatabase,
+  planMigrations,
   resetRole,
   withAdmin,
 } from '@baton/postgres'
-import type { Admin, NamedMigration } from '@baton/postgres'
+import type { Admin, NamedMigration, PlannedMigration } from '@baton/postgres'
 import { CONNECTION_SHARES, rightsStatements, SPLIT_ROLES } from './roles.ts'
 
 interface MigrateOptions {
@@ -36,6 +37,19 @@ const FOLDER = new URL('../migrations/', import.meta.url)
 
 /** All that this version has. */
 export const storeMigrations = (): Promise<readonly NamedMigration[]> => listMigrations(FOLDER)
+
+/** What is not applied yet, and what it does to tables that are there; changes nothing. */
+export const planStore = (
+  adminUrl: string,
+  database: string,
+): Promise<readonly PlannedMigration[]> =>
+  planMigrations({
+    adminUrl,
+    database,
+    folder: FOLDER,
+    role: 'baton_owner',
+    roles: ['baton_owner', 'baton_app', TENANT_ROLE, ...SPLIT_ROLES],
+  })
 
 // One migrator at a time for a whole cluster: roles and databases are shared by all of it.
 const LOCK = 7_246_051

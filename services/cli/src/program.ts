@@ -274,7 +274,12 @@ function addMigrate(program: Command, run: Run): void {
   program
     .command('migrate')
     .description('create or update the databases, roles and chains')
-    .action(run(async (context) => (await import('./commands/migrate.ts')).migrate(context)))
+    .option('--dry-run', 'only say what would be applied, and which tables it locks meanwhile')
+    .action(
+      run(async (context, options: { readonly dryRun?: boolean }) =>
+        (await import('./commands/migrate.ts')).migrate(context, options),
+      ),
+    )
 }
 
 function addInit(program: Command, run: Run): void {

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { auditMigrations, migrateAudit, openColdStore } from '@baton/audit'
+import { auditMigrations, migrateAudit, openColdStore, planAudit } from '@baton/audit'
 import type { ColdStore, SealWatchSettings } from '@baton/audit'
 import { startPostgres } from '@baton/embedded'
 import type { RunningPostgres } from '@baton/embedded'
@@ -10,8 +10,8 @@ import { recordMigrations } from '@baton/engine'
 import type { Administrator } from '@baton/engine'
 import { BatonError, permanent, readTls, secureDatabaseUrls } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
-import { createPool, migrateStore, storeMigrations } from '@baton/store'
-import type { Pool } from '@baton/store'
+import { createPool, migrateStore, planStore, storeMigrations } from '@baton/store'
+import type { PlannedMigration, Pool } from '@baton/store'
 import { openLog } from '../context.ts'
 import type { CliSettings, Context } from '../context.ts'
 import { openAuditReader } from './audit-reader.ts'
@@ -116,6 +116,16 @@ export async function migrateDatabases(
     await admin.end()
   }
   return applied
+}
+
+/** What `migrateDatabases` would apply, and what that does to tables that are there. Changes nothing of them. */
+export async function planDatabases(
+  { adminUrls }: Databases,
+  settings: CliSettings,
+): Promise<readonly PlannedMigration[]> {
+  const store = await planStore(adminUrls.operational, settings.BATON_DATABASE_NAME)
+  const audit = await planAudit(adminUrls.audit)
+  return [...store.map((one) => ({ ...one, name: `store/${one.name}` })), ...audit]
 }
 
 async function applyMigrations(
