@@ -1,0 +1,63 @@
+// The image stays what its page promises: a base by digest of the Node that is pinned, no root, every process, and nothing in it but what was named.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { pinnedNode } from '../pinned-tools.mjs'
+import { ROOT } from '../setup-step.mjs'
+import { PROCESSES } from './settings.mjs'
+
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+const dockerfile = read('infra/image/Dockerfile')
+const instructions = dockerfile
+  .replace(/^#.*\n/gm, '')
+  .replace(/\\\n/g, ' ')
+  .split('\n')
+  .filter((line) => line !== '')
+const last = instructions.slice(instructions.findLastIndex((line) => line.startsWith('FROM ')))
+
+describe('the image', () => {
+  it('is of the Node that is pinned, by its digest', () => {
+    const [, version] =
+      /^ARG BASE=node:([\d.]+)-trixie-slim@sha256:[0-9a-f]{64}$/m.exec(dockerfile) ?? []
+    expect(version).toBe(pinnedNode('linux-x64')?.version)
+    const bases = instructions.filter((line) => line.startsWith('FROM '))
+    for (const base of bases) expect(base).toMatch(/^FROM \$\{BASE\}(?: AS \w+)?$/)
+  })
+
+  it('runs as a number that is not root, and takes nothing that root would have to do', () => {
+    const users = last.filter((line) => line.startsWith('USER '))
+    expect(users).toEqual(['USER 10001:10001'])
+    expect(last.filter((line) => line.startsWith('RUN '))).toEqual([])
+  })
+
+  it('is given no secret that would stay in a layer', () => {
+    expect(dockerfile).not.toMatch(/^(?:ARG|ENV) .*(?:TOKEN|PASSWORD|SECRET|_KEY)/m)
+  })
+
+  it('starts every process that there is, and asks each whether it lives', () => {
+    const services = readdirSync(join(ROOT, 'services'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && entry.name !== 'cli')
+      .map(({ name }) => name)
+    expect([...PROCESSES].toSorted()).toEqual(services.toSorted())
+    for (const name of [...services, 'cli'])
+      expect([name, existsSync(join(ROOT, 'services', name, 'src/main.ts'))]).toEqual([name, true])
+    expect(last.join('\n')).toContain('infra/image/health.mjs')
+  })
+
+  it('is built of what is named, without tests, secrets and what was built before', () => {
+    const ignored = read('.dockerignore').split('\n')
+    expect(ignored).toContain('**')
+    for (const never of ['**/node_modules', '**/.env', '**/.baton', '**/*.test.ts'])
+      expect(ignored.indexOf(never)).toBeGreaterThan(ignored.indexOf('!infra'))
+    expect(ignored.filter((line) => /^!.*(?:\.env|\.git|\.baton)/.test(line))).toEqual([])
+  })
+
+  it('holds the packages that processes need, of the lockfile', () => {
+    const { packages } = parse(read('pnpm-workspace.yaml')) as { packages: string[] }
+    expect(packages).toContain('services/*')
+    const install = read('infra/image/install.mjs')
+    for (const flag of ['--prod', '--frozen-lockfile', '--ignore-scripts'])
+      expect(install).toContain(`'${flag}'`)
+  })
+})
