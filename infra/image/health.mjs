@@ -1,5 +1,6 @@
 // The health check of the image: asks the container's process whether it lives, at the port where its settings say that it listens.
 // Commands have none and count as well, so that one check is right for every container.
+import { readFileSync } from 'node:fs'
 import { get as getPlain } from 'node:http'
 import { get as getOverTls } from 'node:https'
 import { PROCESSES, readContainerSettings, runningName } from './settings.mjs'
@@ -16,15 +17,17 @@ function addressOf(name) {
   return { host: EVERY_ADDRESS.has(host) ? '127.0.0.1' : host, port }
 }
 
+/** It asks itself, in its own network namespace: whose certificate answers is not the question, and its own is shown to who wants one. */
+function certificates() {
+  const { BATON_TLS_CERT_FILE: cert, BATON_TLS_KEY_FILE: key } = process.env
+  if (!cert || !key) return undefined
+  return { cert: readFileSync(cert), key: readFileSync(key), rejectUnauthorized: false }
+}
+
 function ask(name) {
-  // It asks itself, in its own network namespace: whose certificate that is, is not the question.
-  const get = (process.env.BATON_TLS_CERT_FILE ?? '') === '' ? getPlain : getOverTls
-  const options = {
-    ...addressOf(name),
-    path: '/healthz',
-    timeout: ANSWER_MAX_MS,
-    rejectUnauthorized: false,
-  }
+  const tls = certificates()
+  const get = tls === undefined ? getPlain : getOverTls
+  const options = { ...addressOf(name), ...tls, path: '/healthz', timeout: ANSWER_MAX_MS }
   return new Promise((resolve, reject) => {
     const call = get(options, (response) => resolve(response.statusCode))
     call.once('timeout', () => call.destroy(new Error(`no answer in ${ANSWER_MAX_MS} ms`)))

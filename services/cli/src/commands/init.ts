@@ -47,7 +47,8 @@ export async function init(
 /** What is not said is asked for where somebody sits there, and otherwise named. */
 async function withAnswers({ environment }: Context, options: InitOptions): Promise<InitFlags> {
   const database = options.database ?? environment['BATON_DATABASE_ADMIN_URL']
-  if (database !== undefined) return { ...options, database }
+  const redisUrl = options.redis ?? environment['BATON_REDIS_URL']
+  if (database !== undefined) return { ...options, database, redis: redisUrl }
   if (!process.stdin.isTTY || !process.stderr.isTTY) throw DATABASE_UNSAID
   const asking = createInterface({ input: process.stdin, output: process.stderr })
   try {
@@ -55,7 +56,7 @@ async function withAnswers({ environment }: Context, options: InitOptions): Prom
     const answered = await ask(
       'Postgres, as a superuser (postgres://user:password@host:5432/postgres)',
     )
-    const redis = options.redis ?? (await ask('Redis, or nothing (rediss://:password@host:6379)'))
+    const redis = redisUrl ?? (await ask('Redis, or nothing (rediss://:password@host:6379)'))
     const anchor =
       options.anchor ??
       (await ask(

@@ -174,6 +174,7 @@ export function operatorSettings(known: Known): Told {
     BATON_ENVIRONMENT: plan.environment,
     BATON_API_KEY: known.callers.find(({ operator }) => operator === 'operator')?.key,
     BATON_PEOPLE: known.people,
+    BATON_APP_LOGIN: '0',
     BATON_GATEWAY_PASSWORD: keys.roles.BATON_GATEWAY_PASSWORD,
     BATON_AUDIT_READER_PASSWORD: development.BATON_AUDIT_READER_PASSWORD,
     BATON_VAULT_PASSWORD: development.BATON_VAULT_PASSWORD,

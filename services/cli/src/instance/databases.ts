@@ -332,9 +332,18 @@ function urlFor(
 }
 
 /** Who acts by a command: who was named, else whom this machine calls its user. */
-export const administratorOf = ({ actAs = userInfo().username }: Context): Administrator => ({
+export const administratorOf = ({ actAs = userName() }: Context): Administrator => ({
   actor: actAs,
 })
+
+/** In a container the user is often a number that has no name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid-${process.getuid?.() ?? 'unknown'}`
+  }
+}
 
 /** As who owns the operational database: no service may do what these commands do. */
 export async function asOwner<Result>(
