@@ -1,20 +1,14 @@
 // In the build of the image: fetches the pinned pnpm and has it install what runs, of the lockfile, and nothing of what develops or tests it.
-// The binaries of the embedded Postgres are optional dependencies and stay away: a container is given the address of its Postgres.
 import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fetchTools, namesOf, toolFolder } from '../fetch-tools.mjs'
 import { pinnedPnpms } from '../pinned-tools.mjs'
 import { HOST, ROOT } from '../setup-step.mjs'
+import { NEEDED } from './settings.mjs'
 
 const TOOLS = '/tmp/tools'
-const FLAGS = [
-  '--prod',
-  '--no-optional',
-  '--frozen-lockfile',
-  '--ignore-scripts',
-  '--filter-prod={./services/*}...',
-]
+const FLAGS = [...NEEDED, '--frozen-lockfile', '--ignore-scripts']
 /** They say when and where it was installed, and are read by pnpm alone. */
 const NOTES = ['.modules.yaml', '.pnpm-workspace-state-v1.json']
 

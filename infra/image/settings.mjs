@@ -1,4 +1,4 @@
-// Which process a container runs, and the settings that it starts with: one place for the process and for its health check.
+// What the image has, which process a container runs, and the settings that it starts with.
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
@@ -14,6 +14,9 @@ export const PROCESSES = new Set([
   'witness',
 ])
 
+/** What of the lockfile processes need, as pnpm is told it: no tools, and no binaries of an embedded Postgres, which are optional. */
+export const NEEDED = ['--prod', '--no-optional', '--filter-prod={./services/*}...']
+
 /** What `baton init` made for this container is mounted below it, under the path at which it was made. */
 const SETTINGS = '/etc/baton'
 
@@ -22,7 +25,7 @@ const DEFAULTS = { BATON_OPS_PORT: '9464', BATON_HOME: '/tmp/baton' }
 
 /** Variables of the container count for more than the file, which need not be there. */
 export function readContainerSettings(name) {
-  const role = PROCESSES.has(name) || name === 'migrate' ? name : 'operator'
+  const role = PROCESSES.has(name) ? name : name === 'migrate' ? 'admin' : 'operator'
   const file = join(SETTINGS, role, 'settings.env')
   if (existsSync(file)) process.loadEnvFile(file)
   for (const [setting, value] of Object.entries(DEFAULTS)) process.env[setting] ||= value

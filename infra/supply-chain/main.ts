@@ -1,5 +1,6 @@
-// `npm run supply -- sbom | licences | audit`: what this checkout is made of, under which licences, and what is known against it.
+// `npm run supply -- sbom [--image] | licences | audit`: what this checkout is made of, under which licences, and what is known against it.
 import { spawnSync } from 'node:child_process'
+import { NEEDED } from '../image/settings.mjs'
 import { HOST, ROOT } from '../setup-step.mjs'
 import { installedPackages } from './installed-packages.ts'
 import { isAllowed, licenceThatCounts } from './licences.ts'
@@ -12,8 +13,9 @@ const PNPM_MAX_MS = 120_000
 const say = (words: string): void => void process.stderr.write(`${words}\n`)
 
 const COMMANDS: Readonly<Record<string, () => number>> = {
-  /** CycloneDX 1.6 on stdout. */
+  /** CycloneDX 1.6 on stdout; with --image of what is in the image, and what fetches it is not. */
   sbom() {
+    const isImage = process.argv.includes('--image')
     const options = [
       '--sbom-format',
       'cyclonedx',
@@ -22,9 +24,10 @@ const COMMANDS: Readonly<Record<string, () => number>> = {
       '--sbom-type',
       'application',
     ]
-    const { status, stdout, words } = pnpm('sbom', ...options)
+    const scope = isImage ? NEEDED : []
+    const { status, stdout, words } = pnpm('sbom', ...options, ...scope)
     if (status !== 0) return cannotSay(words)
-    process.stdout.write(`${withTools(stdout, HOST)}\n`)
+    process.stdout.write(`${isImage ? stdout.trim() : withTools(stdout, HOST)}\n`)
     return EXIT.fine
   },
 

@@ -49,7 +49,7 @@ interface Compose {
   >
 }
 
-describe.each(['docker-compose.yml', 'infra/monitoring/compose.yaml'])('%s', (file) => {
+describe.each(['infra/compose/development.yaml', 'infra/monitoring/compose.yaml'])('%s', (file) => {
   const { services } = parse(readFileSync(join(ROOT, file), 'utf8')) as Compose
 
   it('names an exact version of every image', () => {
