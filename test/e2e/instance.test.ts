@@ -1,9 +1,11 @@
 // One instance, several commands: they share its services, notice each other, and clear up after a killed one.
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isAlive } from '@baton/embedded'
+import { promisify } from 'node:util'
+import { discardPostgres, isAlive } from '@baton/embedded'
 import { eventually, pauseTree, spawnService } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -16,6 +18,11 @@ const CONTRACT = fileURLToPath(new URL('../../services/cli/package.json', import
 
 /** Twenty seconds of waiting, and what two more commands take. */
 const PAUSED_MAX_MS = 120_000
+
+/** A small disk can be filled; only root may make one. */
+const isRoot = process.getuid?.() === 0
+const DISK_BYTES = 400 * 1024 * 1024
+const run = promisify(execFile)
 
 const recordIn = async (home: string) =>
   JSON.parse(await readFile(join(home, 'pg.json'), 'utf8')) as {
@@ -44,20 +51,30 @@ describe('an instance that stays up', () => {
   let baton: CommandLine
   let up: ServiceProcess
 
-  const start = () =>
+  const start = (reviews = 40) =>
     spawnService({
       main: 'services/cli/src/main.ts',
-      args: ['up', '--reviews', '40', '--no-redis', '--home', baton.home],
+      args: ['up', '--reviews', String(reviews), '--no-redis', '--home', baton.home],
       ready: /Baton is up/,
       readyMaxMs: START_MAX_MS,
     })
 
+  const seen = (words: RegExp, from = 0) =>
+    eventually(() => words.test(up.output().slice(from)), {
+      deadlineMs: START_MAX_MS,
+      describe: () => `${words.source}\n${up.output()}`,
+    })
+
   beforeAll(async () => {
     baton = await openCommandLine()
+    const disk = `size=${DISK_BYTES},mode=755`
+    if (isRoot) await run('mount', ['-t', 'tmpfs', '-o', disk, 'baton-e2e', baton.home])
     up = await start()
   }, START_MAX_MS)
   afterAll(async () => {
     await up.kill()
+    await discardPostgres(join(baton.home, 'pg'))
+    if (isRoot) await run('umount', ['--lazy', baton.home])
     await baton.discard()
   })
 
@@ -160,12 +177,80 @@ describe('an instance that stays up', () => {
     PAUSED_MAX_MS,
   )
 
+  it.skipIf(!isRoot)(
+    'goes on by itself when a full disk has room again (needs root)',
+    async () => {
+      const filler = join(baton.home, 'filler')
+      await expect(writeFile(filler, Buffer.alloc(DISK_BYTES))).rejects.toThrow('ENOSPC')
+      const refused = await baton.run('tasks')
+      expect(refused.exitCode).toBe(1)
+      expect(refused.stderr).toMatch(/the disk is full.*\(BATON_DISK_FULL\)\n +Free some space/)
+      process.kill((await recordIn(baton.home)).details.pid, 'SIGKILL')
+      await seen(/✗ postgres +ended: the disk is full.*tried again until it runs/)
+      const told = up.output().length
+      await rm(filler)
+      await seen(/✓ postgres +runs again/, told)
+      expect(up.output()).not.toMatch(/\n +at |bug in Baton/)
+      expect((await baton.run('tasks')).exitCode).toBe(0)
+    },
+    PAUSED_MAX_MS,
+  )
+
+  it(
+    'is served by a second command from where the first is killed',
+    async () => {
+      const second = await start(1)
+      const told = second.output().length
+      const { pid } = up
+      await up.kill()
+      up = second
+      await seen(
+        new RegExp(`process ${pid}, which served, has ended; this command serves now`),
+        told,
+      )
+      await seen(/✓ services/, told)
+      const review = await baton.run('review-contract', CONTRACT, '--json')
+      expect(review).toMatchObject({ exitCode: 0 })
+    },
+    PAUSED_MAX_MS,
+  )
+
+  it(
+    'leaves a service that keeps dying, names it, and goes on with the rest',
+    async () => {
+      const killed = new Set<number>()
+      await eventually(
+        async () => {
+          const { pid } = (await servedIn(baton.home)).find(({ name }) => name === 'witness') ?? {}
+          if (pid !== undefined && !killed.has(pid)) process.kill(pid, 'SIGKILL')
+          killed.add(pid ?? 0)
+          return /✗ witness +ended 5 times within a minute.* and is left/.test(up.output())
+        },
+        { deadlineMs: START_MAX_MS, describe: () => `the witness is left\n${up.output()}` },
+      )
+      expect(up.output()).toContain(join(baton.home, 'logs', 'witness.log'))
+      const { exitCode, stdout } = await baton.run('doctor')
+      expect(exitCode).toBe(1)
+      expect(stdout).toContain('witness: kept ending (SIGKILL) and was left after 4 restarts')
+      expect((await baton.run('tasks')).exitCode).toBe(0)
+    },
+    PAUSED_MAX_MS,
+  )
+
   it('leaves nothing behind when it is killed but what the next command takes over and ends', async () => {
-    const before = await servedIn(baton.home)
+    const before = (await servedIn(baton.home)).filter(({ name }) => name !== 'witness')
     const { pid } = (await recordIn(baton.home)).details
+    const receiver = before.find(({ name }) => name === 'receiver')?.pid ?? 0
+    // A paused one cannot hear that its command is gone.
+    await pauseTree(receiver)
     await up.kill()
     const listed = await baton.run('tasks')
     expect(listed.exitCode).toBe(0)
+    expect(listed.stderr).toMatch(
+      new RegExp(
+        `leftovers +ended: .*receiver ${receiver}.* of process ${up.pid}, which was killed`,
+      ),
+    )
     expect(listed.stderr).toMatch(
       new RegExp(`Takes over Postgres \\(process ${pid}\\), left by a command that was killed`),
     )
@@ -174,30 +259,6 @@ describe('an instance that stays up', () => {
         deadlineMs: START_MAX_MS,
         describe: () => `process ${left.pid} ends`,
       })
-    expect((await baton.run('doctor')).exitCode).toBe(0)
-  })
-
-  it('ends services that go on although their command was killed, and says which', async () => {
-    up = await start()
-    const before = await servedIn(baton.home)
-    const receiver = before.find(({ name }) => name === 'receiver')?.pid ?? 0
-    // A paused one cannot hear that its command is gone.
-    await pauseTree(receiver)
-    await up.kill()
-    const sent = await baton.run(
-      'send',
-      '--to',
-      'unreliable-review',
-      '--state',
-      '{"licence":{}}',
-      '--no-redis',
-    )
-    expect(sent.stderr).toMatch(
-      new RegExp(
-        `leftovers +ended: .*receiver ${receiver}.* of process ${up.pid}, which was killed`,
-      ),
-    )
-    expect(sent.stdout).toContain('ROLLED_BACK')
     expect((await baton.run('doctor')).exitCode).toBe(0)
   })
 

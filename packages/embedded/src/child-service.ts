@@ -39,6 +39,7 @@ process.once('exit', () => living.forEach((child) => child.kill('SIGKILL')))
 
 const READY_MAX_MS = 30_000
 const STOP_MAX_MS = 30_000
+const TOO_LATE = `was not ready within ${READY_MAX_MS / 1000} s`
 const LOG_LINES = 8
 const TAIL_MAX = 8_192
 
@@ -62,11 +63,12 @@ export function startChild(options: ChildOptions): ChildService {
   }
   child.stdout?.on('data', hear)
   child.stderr?.on('data', hear)
+  const late = new AbortController()
   const ended = new Promise<string>((resolve) => {
     const end = (how: string) => {
       living.delete(child)
       file.close()
-      resolve(how)
+      resolve(late.signal.aborted ? TOO_LATE : how)
     }
     child.once('close', (code, signal) => end(signal ?? `exit code ${code ?? 'unknown'}`))
     // A process that could not be made has no end.
@@ -75,7 +77,7 @@ export function startChild(options: ChildOptions): ChildService {
       if (child.pid === undefined) end('could not be started')
     })
   })
-  return asService(child, { name, path: file.path, words: () => lastWords(tail), ended })
+  return asService(child, { name, path: file.path, words: () => lastWords(tail), late, ended })
 }
 
 interface Output {
@@ -83,6 +85,8 @@ interface Output {
   readonly name: string
   readonly path: string
   readonly words: () => string
+  /** Aborted when it is ended for not being ready. */
+  readonly late: AbortController
   /** How it ended, once all that it said was heard. */
   readonly ended: Promise<string>
 }
@@ -91,8 +95,9 @@ function untilReady(child: ChildProcess, output: Output): Promise<void> {
   return new Promise((resolve, reject) => {
     let heard = ''
     const timer = setTimeout(() => {
+      output.late.abort()
       child.kill('SIGKILL')
-      reject(startFailed(output, `was not ready within ${READY_MAX_MS / 1000} s`))
+      reject(startFailed(output, TOO_LATE))
     }, READY_MAX_MS)
     void output.ended.then((how) => {
       clearTimeout(timer)

@@ -21,8 +21,8 @@ export interface Lifetime {
 export interface Supervised {
   readonly name: string
   readonly logPath: string
-  /** Begins another life and resolves when it serves. What it throws counts as an end. */
-  start(): Promise<Lifetime>
+  /** Begins another life and resolves when it serves, or with its end where it did not come so far. What it throws counts as one. */
+  start(): Promise<Lifetime | End>
   /** Undefined where the end was its own fault; otherwise what stood in its way, and how to mend that. */
   obstacle(end: End): string | undefined
 }

@@ -118,6 +118,8 @@ export async function launch(
   const all = { ...SETTINGS, ...(tls === undefined ? {} : await writeTls(paths, tls)) }
   const settings = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const log = await open(await freshLog(paths.home), LOG_FLAGS, 0o600)
+  const { uid, gid } = paths.account
+  if (uid !== undefined && gid !== undefined) await log.chown(uid, gid)
   const child = spawn(
     join(paths.bin, 'postgres'),
     ['-D', join(paths.home, 'data'), '-p', String(port), ...settings],

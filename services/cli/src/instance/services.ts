@@ -158,9 +158,12 @@ function keepService(name: string, environment: Environment, home: string): Kept
       supervision?.seen() ?? { name, pid, restarts: 0, lastEnd: undefined, isLeft: false },
     supervise(notify) {
       const start = async () => {
-        child = startService(name, environment, home, true)
-        await child.ready
-        return child
+        const next = startService(name, environment, home, true)
+        child = next
+        return next.ready.then(
+          () => next,
+          () => next.ended,
+        )
       }
       supervision = supervise({ name, logPath, start, obstacle: obstacleOf }, child, { notify })
     },
