@@ -1,4 +1,6 @@
 // The image stays what its page promises: a base by digest of the Node that is pinned, no root, every process, and nothing in it but what was named.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -55,5 +57,31 @@ describe('the image', () => {
   it('holds the packages that processes need, of the lockfile', () => {
     expect(NEEDED).toContain('--prod')
     expect(read('infra/image/install.mjs')).toMatch(/'--frozen-lockfile', '--ignore-scripts'/)
+  })
+})
+
+/** What a first process of a container does with SIGTERM: `then` runs before it comes. */
+async function ended(then: string): Promise<readonly [number | null, string]> {
+  const script = `import { endUntilHandled } from './infra/image/signals.mjs'
+    endUntilHandled(); ${then}; process.stdout.write('up'); setInterval(() => {}, 1_000)`
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { cwd: ROOT })
+  let said = ''
+  child.stdout.on('data', (text: Buffer) => {
+    said += text.toString()
+    if (said === 'up') child.kill('SIGTERM')
+  })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  return [code, said]
+}
+
+describe('the first process of a container', () => {
+  it('ends at once by a signal as long as nothing else handles it', async () => {
+    expect(await ended('')).toEqual([143, 'up'])
+  })
+
+  it('leaves it to the process that handles it from then on', async () => {
+    const drain =
+      "process.on('SIGTERM', () => { process.stdout.write(' drained'); process.exitCode = 0; process.exit() })"
+    expect(await ended(drain)).toEqual([0, 'up drained'])
   })
 })

@@ -29,11 +29,17 @@ export async function whereDockerAnswers(
 }
 
 /** True when a Docker engine answers within a second. */
-async function dockerAnswers(): Promise<boolean> {
-  const target = pingTarget(process.env['DOCKER_HOST'] ?? 'unix:///var/run/docker.sock')
+const dockerAnswers = (): Promise<boolean> => knowsOf('/_ping')
+
+/** True where an engine answers within a second and has this image: none is fetched for a test. */
+export const dockerHas = (image: string): Promise<boolean> =>
+  knowsOf(`/images/${encodeURIComponent(image)}/json`)
+
+async function knowsOf(path: string): Promise<boolean> {
+  const target = engineTarget(process.env['DOCKER_HOST'] ?? 'unix:///var/run/docker.sock')
   if (target === null) return false
   return await new Promise((resolve) => {
-    const call = request({ ...target, path: '/_ping', timeout: PING_MAX_MS }, (response) => {
+    const call = request({ ...target, path, timeout: PING_MAX_MS }, (response) => {
       response.resume()
       resolve(response.statusCode === 200)
     })
@@ -79,7 +85,7 @@ export async function startRedisContainer(): Promise<Container> {
   }
 }
 
-function pingTarget(host: string): RequestOptions | null {
+function engineTarget(host: string): RequestOptions | null {
   const { protocol, pathname, hostname, port } = new URL(host)
   if (protocol === 'unix:') return existsSync(pathname) ? { socketPath: pathname } : null
   return { host: hostname, port: port || 2375 }
