@@ -22,6 +22,8 @@ export type ServerNotify = (event: ServerEvent) => void
 
 const LOOK_EVERY_MS = 250
 const ASK_EVERY_MS = 3_000
+/** A machine that is busy for a moment is no silence. */
+const MISSED_MAX = 2
 const LINES = 16
 
 /** Supervises the server of a membership until `stop`, which is to be called before the membership ends. */
@@ -60,13 +62,16 @@ export function superviseServer<Details extends ServerProcess>(
   function askWhetherSilent(details: Details): NodeJS.Timeout {
     const { pid } = details
     let isSilent = false
+    let missed = 0
     let isAsking = false
     return setInterval(() => {
       if (isAsking) return
       isAsking = true
       void engine.answers(details).then((answers) => {
         isAsking = false
+        missed = answers ? 0 : missed + 1
         if (stopping.signal.aborted || answers === !isSilent || !isAlive(details)) return
+        if (!answers && missed < MISSED_MAX) return
         isSilent = !answers
         if (answers) notify({ kind: 'answers', name, pid })
         else void lastLines(logPath).then((words) => notify({ kind: 'silent', name, pid, words }))
