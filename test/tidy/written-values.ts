@@ -176,6 +176,9 @@ export const EVENT_WRITERS: Readonly<Record<string, string>> = {
   KEY_ROTATED: 'packages/ledger/src/operation.ts',
   TEXT_READ: 'packages/engine/src/record-readings.ts',
   RULESET_ACTIVATED: 'packages/engine/src/record-ruleset.ts',
+  BACKUP_TAKEN: 'packages/engine/src/administer.ts',
+  RESTORED: 'packages/engine/src/administer.ts',
+  RESTORE_DRILLED: 'packages/engine/src/administer.ts',
 }
 
 /** Values within records. */

@@ -113,6 +113,15 @@ export type { HeldTasks } from './erasure/held-tasks.ts'
 export { LOG_TABLES_WITH_TEXT, VAULT_TABLES_WITH_KEYS } from './erasure/storage-left.ts'
 export { findIncompleteErasures, listErasures } from './erasure/erasures.ts'
 export type { Erasure } from './erasure/erasures.ts'
+export {
+  findForgottenErasures,
+  readErasureJournal,
+  repeatErasure,
+} from './erasure/erasure-journal.ts'
+export type { JournalledErasure } from './erasure/erasure-journal.ts'
+export { createFileColdStore } from './cold/file-cold-store.ts'
+export { requireFinishedRestore } from './append/preconditions.ts'
+export { readSealerKnowledge } from './seals/sealer-state.ts'
 export { readErasedLists } from './erasure/erased-segments.ts'
 export { COST_KEYS, readCosts } from './search/read-costs.ts'
 export type { CostKey, CostPage } from './search/read-costs.ts'

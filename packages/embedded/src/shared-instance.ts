@@ -116,7 +116,7 @@ async function tryJoin<Details extends ServerProcess>(
   unused: OnUnused,
 ): Promise<Membership<Details> | Silent<Details>> {
   const { tell } = unused
-  const record = await readRecord<Details>(recordPath)
+  const record = await readInstanceRecord<Details>(recordPath)
   const others = (record?.users ?? []).filter((other) => isAlive(other))
   let running = await engine.find(record?.details ?? null)
   if (running !== null && !(await engine.answers(running))) {
@@ -191,7 +191,7 @@ async function reviveInstance<Details extends ServerProcess>(
   before: Details,
 ): Promise<Details> {
   return underLock(recordPath, { engine }, async () => {
-    const record = await readRecord<Details>(recordPath)
+    const record = await readInstanceRecord<Details>(recordPath)
     const running = await engine.find(before)
     const details = running ?? (await engine.start(before))
     if (details.port !== before.port) {
@@ -226,7 +226,7 @@ export async function discardInstance<Details extends ServerProcess>(
   engine: Pick<Engine<Details>, 'title' | 'stop'>,
 ): Promise<void> {
   await underLock(recordPath, { engine }, async () => {
-    const record = await readRecord<Details>(recordPath)
+    const record = await readInstanceRecord<Details>(recordPath)
     if (record === null || record.users.some((user) => isAlive(user))) return
     await engine.stop(record.details)
     await rm(recordPath)
@@ -239,7 +239,7 @@ async function leaveInstance<Details extends ServerProcess>(
   user: User,
 ): Promise<void> {
   const leave = async () => {
-    const record = await readRecord<Details>(recordPath)
+    const record = await readInstanceRecord<Details>(recordPath)
     if (record === null || !record.users.some(({ token }) => token === user.token)) return
     const others = record.users.filter((other) => other.token !== user.token && isAlive(other))
     if (others.length === 0) await engine.stop(record.details)
@@ -308,7 +308,9 @@ const portTaken = (title: string, port: number) =>
   )
 
 /** Null where there is none, or what a crash of the machine left of one. A record that is there but cannot be read is not taken for none: it may name users. */
-async function readRecord<Details>(recordPath: string): Promise<InstanceRecord<Details> | null> {
+export async function readInstanceRecord<Details>(
+  recordPath: string,
+): Promise<InstanceRecord<Details> | null> {
   const text = await readFile(recordPath, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return ''
     throw permanent('BATON_INSTANCE_UNREADABLE', `${recordPath} cannot be read`, {

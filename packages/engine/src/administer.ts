@@ -126,3 +126,69 @@ export const recordMigrations = (
           .map(({ name: value, sha256 }) => ({ code: 'MIGRATION', value, sha256 })),
       })
   })
+
+interface BackupAct {
+  readonly id: string
+  /** Of its manifest, lower-case hex. */
+  readonly sha256: string
+}
+
+const ofBackup = ({ sha256 }: BackupAct) => ({ code: 'MANIFEST', value: null, sha256 })
+
+/** From then on the log proves which backup it is. */
+export const recordBackup = (admin: Pool, who: Administrator, backup: BackupAct): Promise<void> =>
+  inTransaction(admin, (db) =>
+    recordAct(db, who, {
+      event: 'BACKUP_TAKEN',
+      subject: backup.id,
+      details: [ofBackup(backup)],
+    }),
+  )
+
+interface RestoreAct extends BackupAct {
+  /** Records and seals that somebody outside knows, and that are gone. */
+  readonly missing: number
+  readonly erasuresRepeated: number
+  /** Why services may start although nobody knows whom was erased since. */
+  readonly waived: string | undefined
+}
+
+/** Stands in the restored database: whoever reads the log later learns of it there. */
+export const recordRestore = (admin: Pool, who: Administrator, act: RestoreAct): Promise<void> =>
+  inTransaction(admin, (db) =>
+    recordAct(db, who, {
+      event: 'RESTORED',
+      subject: act.id,
+      details: [
+        ofBackup(act),
+        fact('MISSING', String(act.missing)),
+        fact('ERASURES_REPEATED', String(act.erasuresRepeated)),
+        ...facts('WAIVED', act.waived === undefined ? [] : [act.waived]),
+      ],
+    }),
+  )
+
+interface RestoreDrill extends BackupAct {
+  readonly passed: boolean
+  readonly records: number
+  readonly ms: number
+}
+
+/** That a backup was restored beside the instance, and what came of it. */
+export const recordRestoreDrill = (
+  admin: Pool,
+  who: Administrator,
+  drill: RestoreDrill,
+): Promise<void> =>
+  inTransaction(admin, (db) =>
+    recordAct(db, who, {
+      event: 'RESTORE_DRILLED',
+      subject: drill.id,
+      details: [
+        ofBackup(drill),
+        fact('RESULT', drill.passed ? 'PASSED' : 'FAILED'),
+        fact('RECORDS', String(drill.records)),
+        fact('MS', String(drill.ms)),
+      ],
+    }),
+  )

@@ -14,7 +14,10 @@ export {
   makeApiKey,
   makeGrant,
   openTenant,
+  recordBackup,
   recordMigrations,
+  recordRestore,
+  recordRestoreDrill,
   withdrawApiKey,
   withdrawGrant,
 } from './administer.ts'

@@ -21,10 +21,14 @@ interface SafeServersParts {
 
 const ASK_AGAIN_MS = 2_000
 const LOOK_AGAIN_MS = 600_000
-const REFUSALS: ReadonlySet<string> = new Set(['BATON_POSTGRES_UNSAFE', 'BATON_REDIS_UNSAFE'])
+const REFUSALS: ReadonlySet<string> = new Set([
+  'BATON_POSTGRES_UNSAFE',
+  'BATON_REDIS_UNSAFE',
+  'BATON_RESTORE_UNFINISHED',
+])
 
 /**
- * Fails its start with BATON_POSTGRES_UNSAFE or BATON_REDIS_UNSAFE. A server that does not answer
+ * Fails its start with BATON_POSTGRES_UNSAFE, BATON_RESTORE_UNFINISHED or BATON_REDIS_UNSAFE. A server that does not answer
  * stops nobody: it is asked until it does, and where it then proves unsafe the process ends. Afterwards
  * they are looked at again now and then: what was changed meanwhile is logged and shown, and ends nothing.
  */

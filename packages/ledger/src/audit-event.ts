@@ -56,6 +56,12 @@ export const EVENT_NUMBERS = {
   TEXT_READ: 48,
   /** A kind of process judges by another scanner than before: another model, or another version of the package. */
   RULESET_ACTIVATED: 49,
+  /** Names the digest of its manifest, so that the log proves a backup. */
+  BACKUP_TAKEN: 50,
+  /** The databases were put back from a backup: what is missing since, and what was erased again. */
+  RESTORED: 51,
+  /** A backup was restored beside the instance, verified and thrown away. */
+  RESTORE_DRILLED: 52,
 } as const
 
 export type AuditEvent = keyof typeof EVENT_NUMBERS

@@ -19,6 +19,9 @@ export const OPERATION_EVENTS = [
   'KEY_ROTATED',
   'TEXT_READ',
   'RULESET_ACTIVATED',
+  'BACKUP_TAKEN',
+  'RESTORED',
+  'RESTORE_DRILLED',
 ] as const satisfies readonly AuditEvent[]
 
 export type OperationEvent = (typeof OPERATION_EVENTS)[number]

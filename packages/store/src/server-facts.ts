@@ -1,4 +1,5 @@
 // What the database server says about itself: version, durability, and who may connect where.
+import { refuseUnfinishedRestore, UNFINISHED_RESTORE } from '@baton/postgres'
 import { permanent } from '@baton/runtime'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
@@ -32,12 +33,18 @@ export async function readClock(db: Database): Promise<Date> {
 
 /**
  * Throws BATON_POSTGRES_UNSAFE (permanent) where the server may lose what it acknowledged, unless
- * `allowUnsafe`. Answers the settings that are off.
+ * `allowUnsafe`, and BATON_RESTORE_UNFINISHED on one that was restored and is not ready for anybody. Answers the settings that are off.
  */
 export async function requireSafePostgres(
   db: Database,
   { allowUnsafe }: { readonly allowUnsafe: boolean },
 ): Promise<readonly string[]> {
+  const [restored] = await run<{ backup: string | null }>(
+    db,
+    'find_unfinished_restore',
+    UNFINISHED_RESTORE,
+  )
+  refuseUnfinishedRestore(restored?.backup)
   const { unsafeSettings } = await readServerFacts(db)
   if (unsafeSettings.length === 0 || allowUnsafe) return unsafeSettings
   const names = unsafeSettings.join(', ')

@@ -1,5 +1,5 @@
 // Watches the schema that the log stands in: nothing is acknowledged that a crash could take, and nothing altered goes unsaid.
-import { compareDefinitions, requireDurability } from '@baton/audit'
+import { compareDefinitions, requireDurability, requireFinishedRestore } from '@baton/audit'
 import type { Pool, SubjectVault } from '@baton/audit'
 import { codeOf, every, permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
@@ -20,7 +20,7 @@ interface SchemaWatchOptions {
   readonly logger: Logger
 }
 
-/** Its start throws BATON_AUDIT_NOT_DURABLE or BATON_AUDIT_SCHEMA_ALTERED. */
+/** Its start throws BATON_RESTORE_UNFINISHED, BATON_AUDIT_NOT_DURABLE or BATON_AUDIT_SCHEMA_ALTERED. */
 export interface SchemaWatch extends Service {
   /** Whether what is acknowledged now is kept. */
   readonly isDurable: boolean
@@ -92,6 +92,7 @@ export function createSchemaWatch(options: SchemaWatchOptions): SchemaWatch {
       return allowUnsafe || unsafe.length === 0
     },
     async start() {
+      await requireFinishedRestore(writer)
       await requireDurability(vaultDb, { allowUnsafe })
       await requireDurability(writer, { allowUnsafe })
       unsafe = await findUnsafe()

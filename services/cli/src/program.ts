@@ -3,6 +3,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { addAlerts, addEscalations } from './alert-commands.ts'
 import { collect, httpUrl, positiveNumber, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
+import { addBackup, addRestore } from './backup-commands.ts'
 import { addCerts } from './certificate-commands.ts'
 import { addAudit, addEvidence, addPolicy, addVerify } from './audit-commands.ts'
 import type { InitOptions } from './commands/init.ts'
@@ -134,6 +135,8 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addSchema,
   addMigrate,
   addInit,
+  addBackup,
+  addRestore,
 ]
 
 interface QueueOptions {

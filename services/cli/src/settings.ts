@@ -6,6 +6,7 @@ import {
   flag,
   integer,
   oneOf,
+  optionalForeignSecret,
   optionalSecret,
   optionalText,
   optionalUrl,
@@ -49,6 +50,15 @@ export const CLI_SETTINGS = {
   }),
   BATON_AUDIT_ADMIN_URL: optionalUrl(POSTGRES, {
     help: 'A superuser of another Postgres for the audit and vault databases; the same server by default.',
+  }),
+  BATON_BACKUP_FOLDER: optionalText({
+    help: 'Where backups go, best on another disk; `backups` in the folder of the instance by default.',
+  }),
+  BATON_BACKUP_PASSPHRASE: optionalForeignSecret({
+    help: 'Seals the secrets that `backup --secrets-to` keeps, and opens them for `restore --secrets`.',
+  }),
+  BATON_WITNESS_STATE_FILE: optionalText({
+    help: 'The state of a witness that runs on this machine, for backups.',
   }),
   BATON_DATABASE_NAME: text({ default: 'baton', help: 'Name of the operational database.' }),
   BATON_REDIS_URL: optionalUrl(['redis', 'rediss'], {

@@ -1,4 +1,5 @@
 // What must be so before anything is acknowledged: a database that loses nothing, and partitions to append to.
+import { refuseUnfinishedRestore, UNFINISHED_RESTORE } from '@baton/postgres'
 import { permanent } from '@baton/runtime'
 import { run } from '../database.ts'
 import type { Database } from '../database.ts'
@@ -46,4 +47,14 @@ export async function extendPartitions(db: Database): Promise<number> {
     'select audit.extend_partitions() as made',
   )
   return rows[0]?.made ?? 0
+}
+
+/** Throws BATON_RESTORE_UNFINISHED where the log was put back from a backup and nobody may append yet. */
+export async function requireFinishedRestore(db: Database): Promise<void> {
+  const [restored] = await run<{ backup: string | null }>(
+    db,
+    'find_unfinished_restore',
+    UNFINISHED_RESTORE,
+  )
+  refuseUnfinishedRestore(restored?.backup)
 }

@@ -2,7 +2,7 @@
 import { execFile, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { randomUUID, X509Certificate } from 'node:crypto'
-import { constants } from 'node:fs'
+import { constants, existsSync } from 'node:fs'
 import { chmod, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -21,6 +21,8 @@ import type { Account } from './account.ts'
 const run = promisify(execFile)
 /** Crash recovery of a full write-ahead log fits in this on a slow disk. */
 const START_MAX_MS = 180_000
+/** A restored server goes through all write-ahead log since its backup first. */
+const RESTORE_MAX_MS = 21_600_000
 const PROBE_MAX_MS = 2_000
 const TAKE_MAX_MS = 10_000
 /** A paused server hears nothing else. */
@@ -182,9 +184,10 @@ async function started(child: ChildProcess, paths: ServerPaths): Promise<void> {
   let failure: string | null = null
   child.once('error', (error) => (failure = error.message))
   child.once('exit', (code) => (failure ??= `it ended with code ${code ?? 'unknown'}`))
+  const isRestored = existsSync(join(paths.home, 'data', 'recovery.signal'))
   await settles(
     async () => failure !== null || (await isReady(paths.home, child.pid)),
-    START_MAX_MS,
+    isRestored ? RESTORE_MAX_MS : START_MAX_MS,
   )
   if (failure === null && (await isReady(paths.home, child.pid))) return
   child.kill('SIGQUIT')

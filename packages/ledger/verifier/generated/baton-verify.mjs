@@ -1796,7 +1796,10 @@ const EVENT_NUMBERS = {
 	MIGRATIONS_APPLIED: 46,
 	KEY_ROTATED: 47,
 	TEXT_READ: 48,
-	RULESET_ACTIVATED: 49
+	RULESET_ACTIVATED: 49,
+	BACKUP_TAKEN: 50,
+	RESTORED: 51,
+	RESTORE_DRILLED: 52
 };
 const isAuditEvent = (value) => typeof value === "string" && Object.hasOwn(EVENT_NUMBERS, value);
 

@@ -282,6 +282,11 @@ const PHRASES: Readonly<Record<AuditEvent, Teller>> = {
     say`${person(record)} was shown protected text of ${handoffOf(record, told)} (${operatedOn(record)}), with the right of ${named(record.body.operation?.right ?? '?')}.`,
   RULESET_ACTIVATED: (record) =>
     say`The process ${operatedOn(record)} judges by another scanner than before.`,
+  BACKUP_TAKEN: (record) => say`${person(record)} took the backup ${operatedOn(record)}.`,
+  RESTORED: (record) =>
+    say`${person(record)} restored the databases from the backup ${operatedOn(record)}.`,
+  RESTORE_DRILLED: (record) =>
+    say`${person(record)} restored the backup ${operatedOn(record)} beside the instance to see that it can be.`,
 }
 
 const operatedOn = ({ body: { operation } }: ShownRecord): Phrase =>

@@ -48,6 +48,9 @@ export const EVENT_WORDS: Readonly<Record<AuditEvent, string>> = {
   KEY_ROTATED: 'Key rotated',
   TEXT_READ: 'Protected text read',
   RULESET_ACTIVATED: 'Scanner changed',
+  BACKUP_TAKEN: 'Backup taken',
+  RESTORED: 'Restored from a backup',
+  RESTORE_DRILLED: 'Restore drilled',
 }
 
 const REASON_WORDS: Readonly<Record<string, string>> = {

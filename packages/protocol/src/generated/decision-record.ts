@@ -103,6 +103,9 @@ export interface DecisionRecord {
     | 'KEY_ROTATED'
     | 'TEXT_READ'
     | 'RULESET_ACTIVATED'
+    | 'BACKUP_TAKEN'
+    | 'RESTORED'
+    | 'RESTORE_DRILLED'
   taskId: Uuid
   /**
    * Position among the records of the task.

@@ -8,6 +8,7 @@ import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { withGateway } from '../gateway-client.ts'
+import { tellBackups } from '../backup/tell-backups.ts'
 import { ownsServer, purgeBriefly, purgeStorage } from '../instance/purge-storage.ts'
 import type { Purged } from '../instance/purge-storage.ts'
 import { counted } from '../terminal/figures.ts'
@@ -158,7 +159,9 @@ async function runConfirm(
     const meant = erasureConfirmation({ ...planned, subject }, '')
     const done = await gateway.decide<Receipt>(`${path}/confirm`, { subject }, meant)
     const kept = await keep(context, `${done.erasureId}.json`, done)
-    return { receipt: done, file: kept, purged: await purgeAfter(context, purge) }
+    const wasPurged = await purgeAfter(context, purge)
+    await tellBackups(context)
+    return { receipt: done, file: kept, purged: wasPurged }
   })
   if (purged !== undefined) {
     await keep(context, `${receipt.erasureId}.purged.json`, { purgedAt: new Date(), ...purged })

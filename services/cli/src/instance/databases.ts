@@ -168,9 +168,12 @@ async function applyMigrations(
 }
 
 /** The operational database as who owns it: for what no service may do. */
-export function operationalAdminUrl({ adminUrls }: Databases, settings: CliSettings): string {
-  const url = new URL(adminUrls.operational)
-  url.pathname = `/${settings.BATON_DATABASE_NAME}`
+export const operationalAdminUrl = ({ adminUrls }: Databases, settings: CliSettings): string =>
+  onDatabase(adminUrls.operational, settings.BATON_DATABASE_NAME)
+
+function onDatabase(adminUrl: string, database: string): string {
+  const url = new URL(adminUrl)
+  url.pathname = `/${database}`
   return url.href
 }
 
@@ -212,6 +215,33 @@ async function reachDatabases(context: Context): Promise<ReadableDatabases> {
   return { ...server, secrets, seals, cold, urls: readingUrls(settings, adminUrls, secrets) }
 }
 
+export interface Servers {
+  readonly description: string
+  /** Of superusers, each on one of the databases that its server holds. */
+  readonly operationalUrl: string
+  readonly auditUrl: string
+  readonly vaultUrl: string
+}
+
+/** Runs `work` as who owns the databases of an existing instance or of given servers; nothing else is opened. Throws BATON_INSTANCE_MISSING. */
+export async function withServers<Result>(
+  context: Context,
+  work: (servers: Servers) => Promise<Result>,
+): Promise<Result> {
+  await requireInstance(context)
+  const { adminUrls, description, stop } = await reachServer(context, openLog(context.home))
+  try {
+    return await work({
+      description,
+      operationalUrl: onDatabase(adminUrls.operational, context.settings.BATON_DATABASE_NAME),
+      auditUrl: onDatabase(adminUrls.audit, 'baton_audit'),
+      vaultUrl: onDatabase(adminUrls.audit, 'baton_vault'),
+    })
+  } finally {
+    await stop()
+  }
+}
+
 /** Throws BATON_INSTANCE_MISSING where a command would make an empty instance only to find nothing in it. */
 export async function requireInstance(context: Context): Promise<void> {
   if (context.settings.BATON_DATABASE_ADMIN_URL === undefined) await secretsToRead(context)
@@ -234,7 +264,7 @@ function sealsOf({ home, settings }: Context, sealing: string | undefined) {
 const presentFile = (path: string | undefined): string | undefined =>
   path !== undefined && existsSync(path) ? path : undefined
 
-const coldOf = ({ home, settings }: Context): ColdStore | undefined =>
+export const coldOf = ({ home, settings }: Context): ColdStore | undefined =>
   openColdStore({ ...settings, BATON_COLD_FOLDER: coldFolderOf(settings, home) }, readTls(settings))
 
 /** The folder of the cold store, where it is one: the one that is named, else one of the instance. */

@@ -28,3 +28,14 @@ export const short = (id: string): string => id.slice(0, 8)
 
 /** The UTC time of an RFC 3339 text, to the second. */
 export const instant = (text: string): string => text.slice(0, 19).replace('T', ' ')
+
+const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'] as const
+const UNIT = 1_000
+
+/** "612 bytes", "40.8 MB". */
+export function bytesText(bytes: number): string {
+  let value = bytes
+  let unit = 0
+  for (; value >= UNIT && unit < UNITS.length - 1; unit += 1) value /= UNIT
+  return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`
+}

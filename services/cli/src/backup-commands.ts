@@ -1,0 +1,94 @@
+// The commands about backups: taking, following, checking, deleting, restoring and drilling.
+import { InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
+import { wholeNumber } from './arguments.ts'
+import type { Run } from './arguments.ts'
+
+const WHERE = 'folder of the backups (default: BATON_BACKUP_FOLDER, else `backups` in the home)'
+const WHICH = 'id or folder of a backup; the newest without it'
+
+export function addBackup(program: Command, run: Run): void {
+  const backup = program
+    .command('backup')
+    .description('back up everything that cannot be made again, while it runs')
+    .option('--to <folder>', WHERE)
+    .option('--secrets-to <file>', 'keep the secrets too, in a file of their own, apart from it')
+    .action(
+      run(async (context, { to, secretsTo }: { to?: string; secretsTo?: string }) =>
+        (await import('./commands/backup.ts')).backup(context, { to, secretsTo }),
+      ),
+    )
+  backup
+    .command('ls')
+    .description('list the backups there are')
+    .action(
+      run(async (context, _options: object, command: Command) =>
+        (await import('./commands/backup.ts')).listTaken(context, toOf(command)),
+      ),
+    )
+  backup
+    .command('verify')
+    .description('check a backup without restoring it: every file and object against its digest')
+    .argument('[backup]', WHICH)
+    .action(
+      run(async (context, which: string | undefined, _options: object, command: Command) =>
+        (await import('./commands/backup.ts')).verifyBackup(context, { to: toOf(command), which }),
+      ),
+    )
+  backup
+    .command('prune')
+    .description('delete old backups, and the write-ahead log and cold objects only they need')
+    .requiredOption('--keep <number>', 'how many stay: the newest', wholeNumber(1))
+    .action(
+      run(async (context, { keep }: { keep: number }, command: Command) =>
+        (await import('./commands/backup.ts')).prune(context, { to: toOf(command), keep }),
+      ),
+    )
+}
+
+/** An option of `backup` itself, which its subcommands share. */
+const toOf = (command: Command): string | undefined => command.optsWithGlobals<{ to?: string }>().to
+
+interface RestoreFlags {
+  readonly from?: string
+  readonly until?: Date | 'backup'
+  readonly secrets?: string
+  readonly dataDirectory?: string
+  readonly server: 'operational' | 'audit'
+  readonly finish?: boolean
+  readonly erasures?: string
+  readonly withoutErasures?: string
+}
+
+export function addRestore(program: Command, run: Run): void {
+  program
+    .command('restore')
+    .description('put a backup back, and everything that was kept since')
+    .argument('[backup]', WHICH)
+    .option('--from <folder>', WHERE)
+    .option('--until <time>', 'up to this time (ISO 8601), or `backup`: not beyond it', until)
+    .option('--secrets <file>', 'where the secrets are gone: what --secrets-to wrote')
+    .option(
+      '--data-directory <folder>',
+      'on a server of your own: the empty data directory to fill, on its machine',
+    )
+    .option('--server <name>', 'which of two servers that is: operational or audit', 'operational')
+    .option('--finish', 'on servers of your own, once they run: erase again, and let services in')
+    .option('--erasures <file>', 'a newer journal of erasures than the one with the backups')
+    .option(
+      '--without-erasures <reason>',
+      'let services in although nobody knows whom was erased since; goes on record',
+    )
+    .action(
+      run(async (context, which: string | undefined, flags: RestoreFlags) =>
+        (await import('./commands/restore.ts')).restore(context, { which, ...flags }),
+      ),
+    )
+}
+
+function until(text: string): Date | 'backup' {
+  if (text === 'backup') return text
+  const time = new Date(text)
+  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('Expected a time in ISO 8601.')
+  return time
+}

@@ -1,0 +1,154 @@
+// Makes the data folder of a server out of a backup and the write-ahead log that was kept since. Postgres itself then goes
+// through the log, up to its end or to a time.
+import { spawn } from 'node:child_process'
+import { createReadStream } from 'node:fs'
+import { appendFile, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createZstdDecompress } from 'node:zlib'
+import {
+  isHistoryName,
+  listWalFiles,
+  readLsn,
+  RESTORED_SETTING,
+  walFileName,
+} from '@baton/postgres'
+import { permanent } from '@baton/runtime'
+import { listFile, sharedPlaces } from './backup-folder.ts'
+import type { ServerCopy } from './backup-folder.ts'
+
+/** Up to where a server is restored: all that is there, the end of the backup itself, or a time. */
+export type Until = 'end' | 'backup' | Date
+
+interface PrepareOptions {
+  readonly root: string
+  /** Of the backup. */
+  readonly folder: string
+  readonly server: ServerCopy
+  readonly until: Until
+  /** Stands in the settings of the server until the restore is finished: no service starts before. */
+  readonly backupId: string
+  readonly onProgress: (words: string) => void
+}
+
+export interface PreparedData {
+  /** Files of write-ahead log that were added to those of the backup. */
+  readonly walFiles: number
+}
+
+/** Throws BATON_BACKUP_DAMAGED where a file is not what the server said when it was copied. */
+export async function prepareData(target: string, options: PrepareOptions): Promise<PreparedData> {
+  const { root, folder, server, until, backupId, onProgress } = options
+  onProgress(`unpacking ${server.archive}`)
+  await unpack(join(folder, server.archive), target)
+  await checkUnpacked(target, join(folder, server.manifest), onProgress)
+  const walFiles =
+    until === 'backup' ? 0 : await addWal(target, sharedPlaces(root).wal(server.systemId), server)
+  await appendFile(join(target, 'postgresql.auto.conf'), recoverySettings(until, backupId))
+  await writeFile(join(target, 'recovery.signal'), '', { mode: 0o600 })
+  await rm(join(target, 'standby.signal'), { force: true })
+  return { walFiles }
+}
+
+/** What Postgres is told besides, by name. What it does not find where it looks for archived files, it takes from pg_wal. */
+function recoverySettings(until: Until, backupId: string): string {
+  const target =
+    until === 'backup'
+      ? [`recovery_target = 'immediate'`]
+      : until === 'end'
+        ? []
+        : [`recovery_target_time = '${until.toISOString()}'`]
+  const lines = [
+    `restore_command = 'false'`,
+    `recovery_target_timeline = 'latest'`,
+    `recovery_target_action = 'promote'`,
+    `primary_conninfo = ''`,
+    `primary_slot_name = ''`,
+    `synchronous_standby_names = ''`,
+    `${RESTORED_SETTING} = '${backupId}'`,
+    ...target,
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+async function unpack(archive: string, target: string): Promise<void> {
+  const child = spawn('tar', ['-x', '-f', '-', '-C', target], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+  })
+  let said = ''
+  child.stderr.on('data', (bytes: Buffer) => (said += bytes.toString()))
+  const ended = new Promise<void>((resolve, reject) => {
+    child.once('error', (cause) => reject(notUnpacked(archive, 'tar is not on PATH', cause)))
+    child.once('close', (code) =>
+      code === 0 ? resolve() : reject(notUnpacked(archive, said.trim(), undefined)),
+    )
+  })
+  await Promise.all([
+    ended,
+    pipeline(createReadStream(archive), createZstdDecompress(), child.stdin).catch(
+      async (cause: unknown) => {
+        await ended
+        throw notUnpacked(archive, 'it is cut or was changed', cause)
+      },
+    ),
+  ])
+}
+
+interface ServerManifest {
+  readonly Files: readonly {
+    readonly Path?: string
+    readonly Size: number
+    readonly Checksum?: string
+  }[]
+}
+
+/** Each file, as the server listed it while it was copied: what pg_verifybackup does. */
+async function checkUnpacked(
+  target: string,
+  manifest: string,
+  onProgress: (words: string) => void,
+): Promise<void> {
+  const { Files: files } = JSON.parse(await readFile(manifest, 'utf8')) as ServerManifest
+  let checked = 0
+  for (const { Path: path, Size: bytes, Checksum: sha256 } of files) {
+    if (path === undefined || sha256 === undefined) continue
+    const found = await listFile(target, path).catch(() => undefined)
+    if (found?.bytes !== bytes || found.sha256 !== sha256) throw damaged(path)
+    checked += 1
+    onProgress(`checking ${checked} of ${files.length} files`)
+  }
+}
+
+/** What was kept since the backup began; the file that was still written to counts as a whole one, filled up with zeros. */
+async function addWal(target: string, from: string, server: ServerCopy): Promise<number> {
+  const { segmentBytes, startLsn, timeline } = server
+  const first = readLsn(startLsn) / BigInt(segmentBytes)
+  const files = (await listWalFiles(from, segmentBytes)).filter(
+    (file) => file.segment >= first && file.timeline >= timeline,
+  )
+  const folder = join(target, 'pg_wal')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const whole = new Set(files.filter(({ isPartial }) => !isPartial).map(({ name }) => name))
+  let added = 0
+  for (const file of files) {
+    const name = walFileName(file.timeline, file.segment, segmentBytes)
+    if (file.isPartial && whole.has(name)) continue
+    await copyFile(join(from, file.name), join(folder, name))
+    added += 1
+  }
+  const names = await readdir(from).catch(() => [])
+  for (const name of names.filter(isHistoryName))
+    await copyFile(join(from, name), join(folder, name))
+  return added
+}
+
+const notUnpacked = (archive: string, why: string, cause: unknown) =>
+  permanent('BATON_BACKUP_DAMAGED', `${archive} cannot be unpacked: ${why}`, {
+    cause,
+    fix: 'Check it with `baton backup verify`, and take another backup where it is damaged. Unpacking needs `tar` and free space for the whole server.',
+  })
+
+const damaged = (path: string) =>
+  permanent('BATON_BACKUP_DAMAGED', `${path} in the backup is not what the server listed`, {
+    fix: 'Take another backup: `baton backup ls` lists them.',
+  })

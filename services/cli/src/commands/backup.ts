@@ -1,0 +1,166 @@
+// `backup`: takes a backup of everything that cannot be made again, lists, checks and deletes them.
+import { backupRoot, findBackup, listBackups } from '../backup/backup-folder.ts'
+import type { StoredBackup } from '../backup/backup-folder.ts'
+import { checkBackup } from '../backup/check-backup.ts'
+import { keepSecrets } from '../backup/keep-secrets.ts'
+import { pruneBackups } from '../backup/prune-backups.ts'
+import { takeBackup } from '../backup/take-backup.ts'
+import { recordBackup } from '@baton/engine'
+import { createPool } from '@baton/store'
+import type { Context } from '../context.ts'
+import { administratorOf, withServers } from '../instance/databases.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { bytesText, count, counted, elapsed, instant } from '../terminal/figures.ts'
+import { nextStep } from '../terminal/next-steps.ts'
+import { renderTable } from '../terminal/table.ts'
+
+interface BackupOptions {
+  readonly to: string | undefined
+  readonly secretsTo: string | undefined
+}
+
+export async function backup(
+  context: Context,
+  { to, secretsTo }: BackupOptions,
+): Promise<ExitCode> {
+  const { output } = context
+  const root = backupRoot(context, to)
+  if (secretsTo !== undefined) {
+    const kept = await keepSecrets(context, { to: secretsTo, root })
+    output.step('passed', 'secrets', kept)
+  }
+  const taken = await takeBackup(context, root)
+  await recordTaken(context, taken)
+  if (output.json) output.data(JSON.stringify(summaryOf(taken)))
+  const { manifest, folder, sha256 } = taken
+  for (const name of manifest.missing)
+    output.check('unknown', name, 'not on this machine: back it up where it is')
+  output.check(
+    'passed',
+    'backup',
+    `${folder}, ${bytesText(bytesOf(taken))} in ${elapsed(manifest.ms)}`,
+  )
+  output.check('passed', 'manifest', `SHA-256 ${sha256}`)
+  if (secretsTo === undefined)
+    output.words(
+      '\n  The secrets are not in it, and without them it cannot be read: --secrets-to keeps them apart.',
+    )
+  output.next(nextStep('backup verify'))
+  return EXIT.fine
+}
+
+/** From then on the log proves which backup it is. */
+const recordTaken = (context: Context, { manifest: { id }, sha256 }: StoredBackup): Promise<void> =>
+  withServers(context, async ({ operationalUrl }) => {
+    const admin = createPool({ url: operationalUrl, applicationName: 'baton-backup' })
+    try {
+      await recordBackup(admin, administratorOf(context), { id, sha256 })
+    } finally {
+      await admin.end()
+    }
+  })
+
+const bytesOf = ({ manifest }: StoredBackup): number =>
+  manifest.files.reduce((sum, { bytes }) => sum + bytes, 0)
+
+const recordsOf = ({ manifest }: StoredBackup): number =>
+  manifest.log.chains.reduce((sum, { records }) => sum + records, 0)
+
+function summaryOf(stored: StoredBackup) {
+  const { id, takenAt, ms, software, servers, missing, cold, erasures } = stored.manifest
+  return {
+    id,
+    folder: stored.folder,
+    sha256: stored.sha256,
+    takenAt,
+    ms,
+    software,
+    bytes: bytesOf(stored),
+    records: recordsOf(stored),
+    seals: stored.manifest.log.seals,
+    servers: servers.map(({ name, databases, endLsn, version }) => ({
+      name,
+      databases,
+      endLsn,
+      version,
+    })),
+    coldObjects: cold?.objects ?? null,
+    erasures,
+    missing,
+  }
+}
+
+export async function listTaken(context: Context, to: string | undefined): Promise<ExitCode> {
+  const { output } = context
+  const root = backupRoot(context, to)
+  const all = await listBackups(root)
+  if (output.json) output.data(JSON.stringify(all.map(summaryOf)))
+  else if (all.length === 0) output.words(`There is no backup in ${root}.`)
+  else
+    output.data(
+      renderTable(
+        COLUMNS,
+        all.map((stored) => [
+          stored.manifest.id,
+          instant(stored.manifest.takenAt),
+          bytesText(bytesOf(stored)),
+          count(recordsOf(stored)),
+          stored.manifest.servers.map(({ version }) => version).join(', '),
+          stored.manifest.cold === null ? '–' : count(stored.manifest.cold.objects),
+        ]),
+      ),
+    )
+  return EXIT.fine
+}
+
+const COLUMNS = ['id', 'taken at (UTC)', 'size', 'records', 'Postgres', 'cold objects'].map(
+  (title) => ({ title }),
+)
+
+interface CheckOptions {
+  readonly to: string | undefined
+  readonly which: string | undefined
+}
+
+/** Exit code 3 where a file or an object is missing or was changed. */
+export async function verifyBackup(
+  context: Context,
+  { to, which }: CheckOptions,
+): Promise<ExitCode> {
+  const { output } = context
+  const root = backupRoot(context, to)
+  const stored = await findBackup(root, which)
+  const check = await checkBackup(root, stored, (bytes) => output.progress(bytesText(bytes)))
+  output.endProgress()
+  const { id } = stored.manifest
+  if (output.json) output.data(JSON.stringify({ id, sha256: stored.sha256, ...check }))
+  for (const fault of check.faults.slice(0, FAULTS_SHOWN_MAX))
+    output.check('failed', 'fault', fault)
+  const read = `${counted(check.files, 'file')} and ${counted(check.objects, 'object')} of the cold store, ${bytesText(check.bytes)}`
+  const isWell = check.faults.length === 0
+  output.check(
+    isWell ? 'passed' : 'failed',
+    'backup',
+    `${id}: ${read}, ${isWell ? 'all as listed' : counted(check.faults.length, 'fault')}`,
+  )
+  output.check('passed', 'manifest', `SHA-256 ${stored.sha256}`)
+  output.next(isWell ? nextStep('restore') : nextStep('backup'))
+  return isWell ? EXIT.fine : EXIT.verificationFailed
+}
+
+const FAULTS_SHOWN_MAX = 20
+
+export async function prune(
+  context: Context,
+  { to, keep }: { readonly to: string | undefined; readonly keep: number },
+): Promise<ExitCode> {
+  const { output } = context
+  const pruned = await pruneBackups(backupRoot(context, to), keep)
+  if (output.json) output.data(JSON.stringify(pruned))
+  output.check('passed', 'deleted', pruned.deleted.join(', ') || 'none')
+  output.check('passed', 'kept', pruned.kept.join(', ') || 'none')
+  const shared = `${counted(pruned.walFiles, 'file')} of write-ahead log, ${counted(pruned.objects, 'object')} of the cold store`
+  output.check('passed', 'shared', `${shared} that no kept backup needs`)
+  return EXIT.fine
+}

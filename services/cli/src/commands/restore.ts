@@ -1,0 +1,371 @@
+// `restore`: puts a backup back with everything that was kept since, has erasures done again, and says exactly what is missing.
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, rename } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { replacePostgresData } from '@baton/embedded'
+import { recordRestore } from '@baton/engine'
+import { permanent } from '@baton/runtime'
+import { createPool } from '@baton/store'
+import { backupRoot, findBackup, sharedPlaces } from '../backup/backup-folder.ts'
+import type { StoredBackup } from '../backup/backup-folder.ts'
+import { sealPlaces } from '../backup/copy-seals.ts'
+import { mergeJournals, readJournal } from '../backup/erasure-journal.ts'
+import type { ErasureJournal } from '../backup/erasure-journal.ts'
+import { admitServices, findGaps, repeatErasures } from '../backup/finish-restore.ts'
+import type { Found, LogGap, RepeatedErasures } from '../backup/finish-restore.ts'
+import { putBackSecrets } from '../backup/keep-secrets.ts'
+import { prepareData } from '../backup/prepare-data.ts'
+import type { Until } from '../backup/prepare-data.ts'
+import { putBackCold, putBackSeals } from '../backup/restore-parts.ts'
+import { ERASURES } from '../backup/take-backup.ts'
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { administratorOf, withServers } from '../instance/databases.ts'
+import type { Servers } from '../instance/databases.ts'
+import { withInstanceLock } from '../instance/instance.ts'
+import { count, counted, elapsed } from '../terminal/figures.ts'
+import { nextStep } from '../terminal/next-steps.ts'
+import { erase } from './erase.ts'
+import { recoverSeals } from './recover-seals.ts'
+import { verify } from './verify.ts'
+
+interface RestoreOptions {
+  readonly which: string | undefined
+  readonly from?: string | undefined
+  readonly until?: Until | undefined
+  readonly secrets?: string | undefined
+  readonly dataDirectory?: string | undefined
+  readonly server: 'operational' | 'audit'
+  readonly finish?: boolean | undefined
+  readonly erasures?: string | undefined
+  readonly withoutErasures?: string | undefined
+}
+
+/**
+ * Exit code 3 where the log is not what was sealed, 4 where services may not start yet or something cannot be said. What is there and
+ * is replaced is kept.
+ */
+export async function restore(context: Context, options: RestoreOptions): Promise<ExitCode> {
+  const root = backupRoot(context, options.from)
+  const stored = await findBackup(root, options.which)
+  const { dataDirectory, finish = false } = options
+  if (finish) return finishRestore(context, { ...options, root, stored, began: performance.now() })
+  if (dataDirectory !== undefined)
+    return fillDataDirectory(context, { ...options, dataDirectory, root, stored })
+  if (context.settings.BATON_DATABASE_ADMIN_URL !== undefined) throw onItsMachine()
+  return restoreInstance(context, { ...options, root, stored, began: performance.now() })
+}
+
+type Chosen = RestoreOptions & { readonly root: string; readonly stored: StoredBackup }
+type Timed = Chosen & { readonly began: number }
+
+async function restoreInstance(context: Context, options: Timed): Promise<ExitCode> {
+  const { home, output } = context
+  const { root, stored, until = 'end', secrets } = options
+  const { manifest, folder } = stored
+  const [server] = manifest.servers
+  if (server === undefined || manifest.servers.length > 1) throw ofTwoServers()
+  await mkdir(home, { recursive: true, mode: 0o700 })
+  await withInstanceLock(context, async (running) => {
+    if (running !== null) throw busy(running.owner.pid)
+    if (secrets !== undefined) {
+      const written = await putBackSecrets(context, secrets)
+      output.step('passed', 'secrets', `${counted(written.length, 'file')} put back`)
+    }
+    if (!existsSync(join(home, 'secrets', 'development.json'))) throw secretsGone(home)
+    let walFiles = 0
+    const { kept } = await replacePostgresData({
+      dataDir: join(home, 'pg'),
+      keepAs: `data.before-restore-${new Date().toISOString().replaceAll(/[-:.]/g, '')}`,
+      async fill(target) {
+        const prepared = await prepareData(target, {
+          root,
+          folder,
+          server,
+          until,
+          backupId: manifest.id,
+          onProgress: output.progress,
+        })
+        walFiles = prepared.walFiles
+        output.endProgress()
+      },
+    })
+    output.step(
+      'passed',
+      'unpacked',
+      `backup ${manifest.id}, and ${counted(walFiles, 'file')} of write-ahead log kept since`,
+    )
+    if (kept !== null) output.step('passed', 'kept', `what was there is in ${kept}`)
+    const seals = await putBackSeals(context, stored)
+    if (seals.put.length > 0) output.step('passed', 'put back', seals.put.join(', '))
+    for (const name of seals.absent) output.step('failed', name, 'gone, and in no backup')
+    const cold = await putBackCold(context, root, (done) =>
+      output.progress(`cold store: ${count(done)} objects`),
+    )
+    output.endProgress()
+    if (cold.put > 0) output.step('passed', 'cold store', `${counted(cold.put, 'object')} put back`)
+    output.words('  Postgres goes through its write-ahead log; that takes as long as it is.')
+  })
+  return finishRestore(context, options)
+}
+
+interface Report {
+  readonly backup: string
+  readonly until: string
+  readonly ms: number
+  readonly records: number
+  readonly seals: number
+  readonly gaps: readonly LogGap[]
+  readonly erasures: RepeatedErasures & { readonly completeUntil: string | null }
+  readonly admitted: boolean
+  readonly verified: ExitCode
+}
+
+/** From here on it is the same on servers of one's own. */
+async function finishRestore(context: Context, options: Timed): Promise<ExitCode> {
+  const { output } = context
+  const { root, stored, began, until = 'end' } = options
+  const { manifest, folder } = stored
+  const journal = await journalOf(options, [sharedPlaces(root).erasures, join(folder, ERASURES)])
+  const state = sealPlaces(context)['sealer state']
+  const done = await withServers(context, async (servers) => {
+    const erasures = await repeatErasures(servers, journal)
+    const present = state !== undefined && existsSync(state) ? state : undefined
+    const found = await findGaps(servers.auditUrl, manifest, present)
+    const admitted = options.withoutErasures !== undefined || isEveryErasureKnown(found, journal)
+    if (admitted) await admit(context, servers, { ...options, erasures, found })
+    return { erasures, found, admitted }
+  })
+  const { erasures, found, admitted } = done
+  output.step(
+    'passed',
+    'erasures',
+    `${counted(erasures.known, 'erasure')} known, ${erasures.repeated} done again (${counted(erasures.keys, 'key')}, ${counted(erasures.handoffs, 'text')})`,
+  )
+  if (!admitted) return refuseServices(context, { journal, found, options })
+  // With --json there is one document: that of the restore.
+  const silent = { ...output, data: () => undefined, bytes: () => undefined }
+  const quiet = output.json ? { ...context, output: silent } : context
+  const recovered = await recoverWhereBehind(quiet, { state, found })
+  if (erasures.repeated > 0 && recovered === EXIT.fine) await recordErasures(quiet, found)
+  const verified = recovered === EXIT.fine ? await verify(quiet, undefined) : recovered
+  for (const gap of found.gaps) output.check('failed', 'missing', describeGap(gap))
+  const report: Report = {
+    backup: manifest.id,
+    until: until instanceof Date ? until.toISOString() : until,
+    ms: Math.round(performance.now() - began),
+    records: found.records,
+    seals: found.seals,
+    gaps: found.gaps,
+    erasures: { ...erasures, completeUntil: journal.completeUntil },
+    admitted,
+    verified,
+  }
+  if (output.json) output.data(JSON.stringify(report))
+  output.check(
+    verified === EXIT.fine ? 'passed' : 'failed',
+    'restored',
+    `${counted(found.records, 'record')} and ${counted(found.seals, 'seal')} in ${elapsed(report.ms)}`,
+  )
+  output.next(verified === EXIT.fine ? nextStep('doctor') : nextStep('verify'))
+  return verified
+}
+
+/**
+ * Where the log lacks nothing that is known, it has every erasure itself. Otherwise the journal must reach as far as whoever has seen
+ * most of the log.
+ */
+const isEveryErasureKnown = (
+  { missing, sealer }: Found,
+  { completeUntil }: ErasureJournal,
+): boolean => missing === 0 || (sealer !== undefined && (completeUntil ?? '') >= sealer.at)
+
+async function admit(
+  context: Context,
+  { operationalUrl, auditUrl }: Servers,
+  done: Omit<Timed, 'erasures'> & {
+    readonly erasures: RepeatedErasures
+    readonly found: Found
+  },
+): Promise<void> {
+  const { stored, erasures, found, withoutErasures } = done
+  for (const url of new Set([operationalUrl, auditUrl])) await admitServices(url)
+  const admin = createPool({ url: operationalUrl, applicationName: 'baton-restore' })
+  try {
+    await recordRestore(admin, administratorOf(context), {
+      id: stored.manifest.id,
+      sha256: stored.sha256,
+      missing: found.missing,
+      erasuresRepeated: erasures.repeated,
+      waived: withoutErasures,
+    })
+  } finally {
+    await admin.end()
+  }
+}
+
+interface Refused {
+  readonly journal: ErasureJournal
+  readonly found: Found
+  readonly options: Timed
+}
+
+/** Exit code 4: nobody can say whom services would show. */
+function refuseServices({ output }: Context, { journal, found, options }: Refused): ExitCode {
+  const { stored, root } = options
+  const until = journal.completeUntil ?? 'no time'
+  if (output.json)
+    output.data(
+      JSON.stringify({
+        backup: stored.manifest.id,
+        admitted: false,
+        ...found,
+        erasures: journal.completeUntil,
+      }),
+    )
+  for (const gap of found.gaps) output.check('failed', 'missing', describeGap(gap))
+  output.check(
+    'unknown',
+    'erasures',
+    `known until ${until}, and the log went on until ${found.sealer?.at ?? 'then'}`,
+  )
+  output.words(
+    [
+      '',
+      '  Services do not start: somebody may have been erased meanwhile whom these databases still know.',
+      '  Either name a newer journal (--erasures FILE: `backup` and `backup follow` write erasures.jsonl),',
+      '  or erase again whom you have receipts or requests of, and say why that is enough: --without-erasures REASON.',
+    ].join('\n'),
+  )
+  output.next(nextStep(`restore ${stored.manifest.id} --from ${root} --finish --erasures FILE`))
+  return EXIT.incomplete
+}
+
+async function journalOf(
+  { erasures }: RestoreOptions,
+  usual: readonly string[],
+): Promise<ErasureJournal> {
+  const paths = erasures === undefined ? usual : [...usual, resolve(erasures)]
+  return mergeJournals(await Promise.all(paths.map(readJournal)))
+}
+
+interface Seen {
+  readonly state: string | undefined
+  readonly found: Found
+}
+
+/**
+ * Until an auditor records them again, keys of these people are gone without a reason. It does when it starts; on servers of one's own
+ * that is when their services do, and where records are missing the sealer signs nothing until that is decided.
+ */
+async function recordErasures(context: Context, { missing }: Found): Promise<void> {
+  const { output, settings } = context
+  if (missing > 0 || settings.BATON_DATABASE_ADMIN_URL !== undefined)
+    output.words(
+      '  The erasures are recorded when auditor and gateway start; `verify` misses their keys until then.',
+    )
+  else
+    await erase(
+      { ...context, actAs: context.actAs ?? 'reviewer-1' },
+      { subject: undefined, replay: true },
+    )
+}
+
+/** A state that is gone, or behind the seals of the database, is made anew where the anchors vouch for them; the old one is kept. */
+async function recoverWhereBehind(context: Context, { state, found }: Seen): Promise<ExitCode> {
+  if (state === undefined || context.settings.BATON_DATABASE_ADMIN_URL !== undefined)
+    return EXIT.fine
+  if (found.seals === 0 || (found.sealer !== undefined && found.sealer.seals >= found.seals))
+    return EXIT.fine
+  if (found.sealer !== undefined) {
+    const kept = `${state}.before-restore-${new Date().toISOString().replaceAll(/[-:.]/g, '')}`
+    await rename(state, kept)
+    context.output.step('passed', 'kept', `the sealer’s state of before is in ${kept}`)
+  }
+  return recoverSeals(context)
+}
+
+const describeGap = ({ origin, records, known, by }: LogGap): string =>
+  `records ${records} to ${known - 1} of ${origin}: ${by} knows them, and no backup or write-ahead log has them`
+
+/** On the machine of a server of one's own, as who it runs as. */
+async function fillDataDirectory(
+  context: Context,
+  options: Chosen & { readonly dataDirectory: string },
+): Promise<ExitCode> {
+  const { output } = context
+  const { root, stored, until = 'end', server: name } = options
+  const { manifest, folder } = stored
+  const server = manifest.servers.find((one) => one.name === name)
+  if (server === undefined)
+    throw noSuchServer(
+      name,
+      manifest.servers.map((one) => one.name),
+    )
+  const target = resolve(options.dataDirectory)
+  await mkdir(target, { recursive: true, mode: 0o700 })
+  if ((await readdir(target)).length > 0) throw notEmpty(target)
+  const { walFiles } = await prepareData(target, {
+    root,
+    folder,
+    server,
+    until,
+    backupId: manifest.id,
+    onProgress: output.progress,
+  })
+  output.endProgress()
+  const major = server.version.split('.', 1)[0] ?? ''
+  if (output.json)
+    output.data(JSON.stringify({ backup: manifest.id, server: name, target, walFiles }))
+  output.check(
+    'passed',
+    'filled',
+    `${target}: ${server.databases.join(', ')} of Postgres ${server.version}, and ${counted(walFiles, 'file')} of write-ahead log`,
+  )
+  output.words(
+    [
+      '',
+      '  1. Give the folder to the account of the server, where that is not you: chown -R postgres:postgres and chmod 0700.',
+      `  2. Start Postgres ${major} on it, for example: pg_ctl -D ${target} -w -t 21600 start`,
+      '     It goes through the write-ahead log and then takes connections. No service of Baton starts on it yet.',
+      '  3. Once every server is back, with the settings of `migrate`:',
+    ].join('\n'),
+  )
+  output.next(nextStep(`restore ${manifest.id} --from ${root} --finish`))
+  return EXIT.fine
+}
+
+const busy = (pid: number) =>
+  permanent('BATON_INSTANCE_BUSY', `process ${pid} serves this instance`, {
+    fix: 'Stop that command first: what it uses is replaced.',
+  })
+
+const secretsGone = (home: string) =>
+  permanent('BATON_SECRETS_MISSING', `the secrets of the instance in ${home} are gone`, {
+    fix: 'Name the file that `backup --secrets-to` wrote with --secrets: without the keys in it nothing in a backup can be opened.',
+  })
+
+const ofTwoServers = () =>
+  permanent(
+    'BATON_RESTORE_SERVERS',
+    'this backup is of two servers, and an instance of its own has one',
+    {
+      fix: 'Fill the data directory of each with --data-directory and --server, on its machine.',
+    },
+  )
+
+const onItsMachine = () =>
+  permanent('BATON_RESTORE_SERVERS', 'a server of your own is restored on its machine', {
+    fix: 'There, as the account that Postgres runs as: restore --data-directory FOLDER. Once it runs: restore --finish. Without BATON_DATABASE_ADMIN_URL the embedded instance is restored.',
+  })
+
+const notEmpty = (target: string) =>
+  permanent('BATON_RESTORE_NOT_EMPTY', `${target} is not empty`, {
+    fix: 'Stop the server, move what is there away and keep it, then try again.',
+  })
+
+const noSuchServer = (name: string, there: readonly string[]) =>
+  permanent('BATON_RESTORE_SERVERS', `this backup has no server called ${name}`, {
+    fix: `It has ${there.join(' and ')}: one of them is --server.`,
+  })

@@ -1,0 +1,124 @@
+// An instance that is gone as a whole comes back from its backup and the secrets that were kept apart, and whoever was erased since is
+// erased again; a backup that was changed is refused.
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { discardPostgres } from '@baton/embedded'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openCommandLine } from './command-line.ts'
+import type { CommandLine } from './command-line.ts'
+
+const MAX_MS = 240_000
+const PERSON = 'ada-beispiel'
+
+let baton: CommandLine
+let elsewhere: string
+let backups: string
+let secrets: string
+
+const json = async <Answer>(...args: string[]): Promise<Answer> => {
+  const { exitCode, stdout, stderr } = await baton.run(...args, '--json')
+  if (exitCode !== 0) throw new Error(`${args.join(' ')} ended with ${exitCode}: ${stderr}`)
+  return JSON.parse(stdout) as Answer
+}
+
+interface Summary {
+  readonly id: string
+  readonly folder: string
+  readonly records: number
+  readonly coldObjects: number
+}
+
+interface Restored {
+  readonly records: number
+  readonly gaps: readonly object[]
+  readonly erasures: { readonly repeated: number; readonly keys: number }
+  readonly admitted: boolean
+  readonly verified: number
+}
+
+let taken: Summary
+
+const STATE = {
+  agent: { agentId: 'intake', agentVersion: '1.0.0' },
+  taskDescription: 'Review a licence',
+  completedSubtasks: [
+    { subtaskId: 's1', description: 'read', completedAt: new Date().toISOString() },
+  ],
+  remainingSubtasks: [{ subtaskId: 'review', description: 'review it' }],
+  currentState: { licence: {} },
+  cost: {
+    spentSoFarUSD: 0,
+    budgetRemainingUSD: 1,
+    ownCostUSD: 0,
+    tokenSpent: { prompt: 0, completion: 0 },
+  },
+  personalData: {
+    dataSubjects: [PERSON],
+    payload: { '/currentState/name': { subject: PERSON, value: PERSON } },
+  },
+}
+
+beforeAll(async () => {
+  elsewhere = await mkdtemp(join(tmpdir(), 'baton-backups-'))
+  backups = join(elsewhere, 'backups')
+  baton = await openCommandLine({ BATON_BACKUP_FOLDER: backups })
+  secrets = join(elsewhere, 'secrets.json')
+  const file = join(elsewhere, 'state.json')
+  await writeFile(file, JSON.stringify(STATE))
+  // It rolls back, so nothing of the person is open.
+  await baton.run('send', '--to', 'unreliable-review', '--file', file, '--no-redis')
+  taken = await json<Summary>('backup', '--secrets-to', secrets)
+  const { erasureId } = await json<{ erasureId: string }>(
+    'erase',
+    PERSON,
+    '--basis',
+    'GDPR_ART_17_1',
+  )
+  await json('erase', PERSON, '--confirm', erasureId, '--as', 'reviewer-1', '--no-purge-storage')
+}, MAX_MS)
+afterAll(async () => {
+  await baton.discard()
+  await rm(elsewhere, { recursive: true, force: true })
+})
+
+it('holds all records, as its list says', async () => {
+  expect(taken.records).toBeGreaterThan(0)
+  const { stdout, exitCode } = await baton.run('backup', 'verify')
+  expect(stdout).toContain('all as listed')
+  expect(exitCode).toBe(0)
+})
+
+it(
+  'brings back an instance that is gone as a whole, and erases again who was erased since',
+  async () => {
+    await discardPostgres(join(baton.home, 'pg'))
+    await rm(baton.home, { recursive: true })
+    const restored = await json<Restored>('restore', '--secrets', secrets)
+    expect(restored).toMatchObject({ admitted: true, verified: 0, gaps: [] })
+    expect(restored.erasures).toMatchObject({ repeated: 1, keys: 1 })
+    expect(restored.records).toBe(taken.records)
+  },
+  MAX_MS,
+)
+
+it(
+  'records the erasure once more when its services start, and verifies',
+  async () => {
+    const found = await baton.run('subject', PERSON, '--json')
+    expect([found.exitCode, JSON.parse(found.stdout)]).toMatchObject([
+      5,
+      { handoffs: [], records: [] },
+    ])
+    const { exitCode, stdout } = await baton.run('verify')
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('Verified OK')])
+  },
+  MAX_MS,
+)
+
+it('is refused once a file of it was changed', async () => {
+  const archive = join(taken.folder, 'operational.tar.zst')
+  await truncate(archive, (await readFile(archive)).length - 1)
+  expect((await baton.run('backup', 'verify')).exitCode).toBe(3)
+  expect((await baton.run('restore')).exitCode).toBe(3)
+})
