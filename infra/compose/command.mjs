@@ -12,7 +12,11 @@ export const quietly = (args) => run(args, { stdio: 'pipe' })
 
 function run(args, { environment = {}, stdio }) {
   const env = { ...process.env, ...environment }
-  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], { env, stdio })
+  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], {
+    env,
+    stdio,
+    encoding: 'utf8',
+  })
   if (status === 0) return
   process.stderr.write(`${stdout ?? ''}${stderr ?? ''}`)
   process.exit(status ?? 1)

@@ -11,11 +11,12 @@ const WIDTHS = [320, 390, 768, 1440]
 /** Where screens are kept for a person to look at, and axe looks. */
 const SHOWN = [
   '',
-  'explanation/overview/',
+  'tutorial/',
   'secure/tls/',
   'reference/settings/',
-  'reference/errors/',
+  'reference/commands/',
   'runbooks/disk-full/',
+  'explanation/why/',
 ]
 /** What all pages share is a fault of each page, and is said once. */
 const FAULTS_SHOWN_MAX = 30

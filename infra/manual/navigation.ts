@@ -28,6 +28,8 @@ export const SPLIT: ReadonlySet<string> = new Set(['infra/README.md'])
 /** Shorter names for the navigation, where a title is a sentence. */
 export const SHORT_LABELS: Readonly<Record<string, string>> = {
   'README.md': 'Baton at a glance',
+  'infra/tutorial.md': 'Five minutes',
+  'infra/why.md': 'Why not just a queue?',
   'infra/administration.md': 'Acts of operators',
   'infra/database-roles.md': 'Database roles',
   'infra/kms.md': 'Wrapping key in AWS KMS',
@@ -51,8 +53,9 @@ export const SHORT_LABELS: Readonly<Record<string, string>> = {
 export const SECTIONS: readonly Section[] = [
   {
     label: 'Tutorial',
-    about: 'Learn by doing: examples that run by one command each.',
+    about: 'Learn by doing: one handoff from nothing to a proof, in five minutes.',
     groups: [
+      { label: 'Start here', folder: '', pages: ['infra/tutorial.md'] },
       {
         label: 'Examples',
         folder: 'examples',
@@ -165,7 +168,15 @@ export const SECTIONS: readonly Section[] = [
       {
         label: 'Explanation',
         folder: 'explanation',
-        pages: ['README.md', 'infra/threat-model.md', 'packages/README.md', 'packages/walk.md'],
+        pages: [
+          'README.md',
+          'infra/concepts.md',
+          'infra/why.md',
+          'infra/threat-model.md',
+          'infra/compliance-map.md',
+          'packages/README.md',
+          'packages/walk.md',
+        ],
       },
     ],
   },
