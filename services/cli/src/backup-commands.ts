@@ -1,4 +1,4 @@
-// The commands about backups: taking, following, checking, deleting, restoring and drilling.
+// The commands about backups: taking, checking, deleting and restoring.
 import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
 import { wholeNumber } from './arguments.ts'

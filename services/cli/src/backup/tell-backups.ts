@@ -7,7 +7,7 @@ import { backupRoot, sharedPlaces } from './backup-folder.ts'
 import { extendJournal } from './erasure-journal.ts'
 
 /**
- * Only where there are backups and this command may read the log as who owns it; elsewhere the next `backup` or `backup follow` tells.
+ * Only where there are backups and this command may read the log as who owns it; elsewhere the next `backup` tells.
  * The erasure stands whatever comes of it.
  */
 export async function tellBackups(context: Context): Promise<void> {

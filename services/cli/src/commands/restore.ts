@@ -234,7 +234,7 @@ function refuseServices({ output }: Context, { journal, found, options }: Refuse
     [
       '',
       '  Services do not start: somebody may have been erased meanwhile whom these databases still know.',
-      '  Either name a newer journal (--erasures FILE: `backup` and `backup follow` write erasures.jsonl),',
+      '  Either name a newer journal (--erasures FILE: `backup` and `erase` write erasures.jsonl),',
       '  or erase again whom you have receipts or requests of, and say why that is enough: --without-erasures REASON.',
     ].join('\n'),
   )
