@@ -48,7 +48,7 @@ export interface RedisServer {
   readonly tls?: Tls | undefined
 }
 
-/** Chain and name are verified, with what is trusted when a connection is made. Throws BATON_PLAINTEXT_REFUSED. */
+/** Chain and name are verified, with what is trusted when a connection is made: who sells a Redis has its certificate from an authority of the machine. Throws BATON_PLAINTEXT_REFUSED. */
 export function tlsOptions({ url, tls = NO_TLS }: RedisServer): Pick<RedisOptions, 'tls'> {
   const { protocol, hostname } = new URL(url)
   if (protocol === 'rediss:') {
@@ -56,7 +56,7 @@ export function tlsOptions({ url, tls = NO_TLS }: RedisServer): Pick<RedisOption
       tls: {
         rejectUnauthorized: true,
         get secureContext() {
-          return tls.toOwn()
+          return tls.toOthers()
         },
       },
     }

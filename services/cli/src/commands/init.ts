@@ -7,7 +7,14 @@ import { AUDITOR_SETTINGS } from '@baton/auditor/settings'
 import { GATEWAY_SETTINGS } from '@baton/gateway/settings'
 import { RECEIVER_SETTINGS } from '@baton/receiver/settings'
 import { RELAY_SETTINGS } from '@baton/relay/settings'
-import { BatonError, permanent, readSettings, readTls, secureDatabaseUrls } from '@baton/runtime'
+import {
+  BatonError,
+  permanent,
+  readSettings,
+  readTls,
+  secureDatabaseUrls,
+  transient,
+} from '@baton/runtime'
 import type { SettingsSpec } from '@baton/runtime'
 import { SEALER_SETTINGS } from '@baton/sealer/settings'
 import { WITNESS_SETTINGS } from '@baton/witness/settings'
@@ -95,7 +102,20 @@ function contextOf(context: Context, plan: Plan): Context {
     BATON_TLS_CA_FILE: plan.caFile ?? context.settings.BATON_TLS_CA_FILE,
     BATON_ALLOW_PLAINTEXT: plan.isPlaintextAllowed,
   }
-  return { ...context, home: plan.folder, settings: secureDatabaseUrls(named) }
+  return { ...context, home: plan.folder, settings: securedHere(named) }
+}
+
+/** Throws BATON_PLAINTEXT_REFUSED in the words of this command. */
+function securedHere<Named extends Parameters<typeof secureDatabaseUrls>[0]>(named: Named): Named {
+  try {
+    return secureDatabaseUrls(named)
+  } catch (error) {
+    if (!(error instanceof BatonError) || error.code !== 'BATON_PLAINTEXT_REFUSED') throw error
+    throw permanent(error.code, error.message, {
+      cause: error,
+      fix: 'Name with --ca who vouches for its certificate (a PEM file; /etc/ssl/certs/ca-certificates.crt for an authority that everybody trusts), or say --plaintext where the network itself encrypts.',
+    })
+  }
 }
 
 async function checkQueue({ settings, output }: Context, { redisUrl }: Plan): Promise<void> {
@@ -154,6 +174,13 @@ async function connect(name: ProcessName, url: string): Promise<void> {
   try {
     if (name === 'auditor') await requireDurability(pool)
     else (await pool.connect()).release()
+  } catch (cause) {
+    if (cause instanceof BatonError) throw cause
+    throw transient(
+      'BATON_DATABASE_UNAVAILABLE',
+      `${name} could not connect to ${new URL(url).host}: ${(cause as Error).message}`,
+      { cause, fix: 'Mend what it says, then run init again with the same folder.' },
+    )
   } finally {
     await pool.end()
   }

@@ -1,12 +1,12 @@
 // Makes an installation: databases and roles, keys, certificates, and what each process is told. May be run again:
 // secrets, keys and certificates that are there stay, and files are written anew from them.
 import { generateKeyPairSync } from 'node:crypto'
-import { copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { openTenant } from '@baton/engine'
 import { createApiKey, scopesOfRoles } from '@baton/gateway'
 import { parsePeople, personEntry, readDecisionSigner } from '@baton/ledger'
-import { permanent } from '@baton/runtime'
+import { isLoopback, permanent } from '@baton/runtime'
 import { createPool } from '@baton/store'
 import {
   addCertificates,
@@ -114,11 +114,14 @@ async function openTenants(
   }
 }
 
-/** Certificates for everybody who has none yet; nothing where no TLS is wanted. */
+/** Certificates for everybody who has none yet; only who vouches for servers where no TLS is wanted between processes. */
 async function prepareCertificates(plan: Plan): Promise<(name: string) => Told> {
   const place = placeOf(plan)
-  if (!plan.isTls)
-    return () => (plan.caFile === undefined ? {} : { BATON_TLS_CA_FILE: plan.caFile })
+  if (!plan.isTls) {
+    if (plan.caFile === undefined) return () => ({})
+    const file = await copyAuthorities(plan, [plan.caFile], SERVERS)
+    return () => ({ BATON_TLS_CA_FILE: file })
+  }
   const kept = new Map((await listCertificates(place)).map((one) => [one.name, one.hosts]))
   const wanted = [...plan.processes, 'operator' as const].map((name) => ({
     name,
@@ -128,14 +131,48 @@ async function prepareCertificates(plan: Plan): Promise<(name: string) => Told> 
   if (missing.length > 0) await addCertificates(place, missing, CERTIFICATE_DAYS)
   const moved = plan.processes.find((name) => kept.get(name)?.includes(plan.hosts[name]) === false)
   if (moved !== undefined) throw certificateOfOtherHost(plan, moved)
+  const servers = await authoritiesOfServers(plan)
   return (name) => {
     const { certificateFile, keyFile } = certificateFiles(place, name)
     return {
       BATON_TLS_CERT_FILE: certificateFile,
       BATON_TLS_KEY_FILE: keyFile,
       BATON_TLS_CA_FILE: authorityFile(place),
+      ...(name === 'operator' ? servers?.operator : servers?.process),
     }
   }
+}
+
+/**
+ * Who vouches for Postgres and Redis is believed as the machine's own authorities are: for servers. Nobody of theirs may call
+ * a process, as who is in BATON_TLS_CA_FILE may; a command, which nobody calls, has both there.
+ */
+async function authoritiesOfServers(plan: Plan) {
+  if (plan.caFile === undefined) return undefined
+  const both = [authorityFile(placeOf(plan)), plan.caFile]
+  return {
+    process: { NODE_EXTRA_CA_CERTS: await copyAuthorities(plan, [plan.caFile], SERVERS) },
+    operator: { BATON_TLS_CA_FILE: await copyAuthorities(plan, both, 'operator-ca.pem') },
+  }
+}
+
+/** Whoever vouches for Postgres and Redis, where that is said. */
+const SERVERS = 'servers.pem'
+const serversFile = (plan: Plan): string => join(placeOf(plan).folder, SERVERS)
+
+async function copyAuthorities(plan: Plan, from: readonly string[], name: string): Promise<string> {
+  const to = join(placeOf(plan).folder, name)
+  const texts = await Promise.all(from.map((file) => readFile(file, 'utf8'))).catch(
+    (cause: unknown) => {
+      throw permanent('BATON_FILE_NOT_FOUND', `${from.join(' or ')} cannot be read`, {
+        cause,
+        fix: 'Name with --ca a PEM file with the certificates of who vouches for Postgres and Redis.',
+      })
+    },
+  )
+  await mkdir(dirname(to), { recursive: true, mode: 0o755 })
+  await writeFile(to, texts.map((text) => `${text.trim()}\n`).join(''), { mode: 0o644 })
+  return to
 }
 
 /** As the processes of one machine call each other, and probes. */
@@ -210,8 +247,8 @@ const fileOf = ({ folder }: Plan, name: string): string => join(folder, name, SE
 
 /** As each process connects: without what whoever runs this shows the server. */
 function urlsOf({ urls }: Databases, plan: Plan): Known['urls'] {
-  const servers = [plan.databaseUrl, plan.auditDatabaseUrl].map((url) => new URL(url).search)
-  const [operational = '', audit = ''] = servers
+  const operational = searchOf(plan, plan.databaseUrl)
+  const audit = searchOf(plan, plan.auditDatabaseUrl)
   const on = (url: string, search: string): string => {
     const own = new URL(url)
     own.search = search
@@ -227,6 +264,15 @@ function urlsOf({ urls }: Databases, plan: Plan): Known['urls'] {
     auditArchiver: on(urls.auditArchiver, audit),
     vault: on(urls.vault, audit),
   }
+}
+
+function searchOf(plan: Plan, adminUrl: string): string {
+  const { hostname, searchParams } = new URL(adminUrl)
+  if (plan.caFile !== undefined && !isLoopback(hostname)) {
+    if (!searchParams.has('sslmode')) searchParams.set('sslmode', 'verify-full')
+    if (!searchParams.has('sslrootcert')) searchParams.set('sslrootcert', serversFile(plan))
+  }
+  return searchParams.toString()
 }
 
 async function writeFolders(known: Known, people: readonly KnownPerson[]): Promise<void> {

@@ -199,6 +199,8 @@ export function adminSettings(known: Known): Told {
     BATON_AUDIT_ADMIN_URL: plan.auditDatabaseUrl,
     BATON_ENVIRONMENT: plan.environment,
     BATON_APP_LOGIN: '0',
+    BATON_TLS_CA_FILE: known.tls('operator')['BATON_TLS_CA_FILE'],
+    BATON_ALLOW_PLAINTEXT: plan.isPlaintextAllowed ? '1' : undefined,
     BATON_API_KEYS: apiKeysOf(known),
     BATON_PEOPLE: known.people,
     ...roles,
