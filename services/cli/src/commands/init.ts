@@ -112,7 +112,6 @@ function securedHere<Named extends Parameters<typeof secureDatabaseUrls>[0]>(nam
   } catch (error) {
     if (!(error instanceof BatonError) || error.code !== 'BATON_PLAINTEXT_REFUSED') throw error
     throw permanent(error.code, error.message, {
-      cause: error,
       fix: 'Name with --ca who vouches for its certificate (a PEM file; /etc/ssl/certs/ca-certificates.crt for an authority that everybody trusts), or say --plaintext where the network itself encrypts.',
     })
   }

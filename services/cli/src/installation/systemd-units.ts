@@ -55,7 +55,8 @@ ProtectKernelTunables=yes
 ProtectKernelModules=yes
 ProtectControlGroups=yes
 ProtectClock=yes
-RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
+# A server that listens at every address asks the kernel over netlink which there are.
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
 RestrictNamespaces=yes
 RestrictSUIDSGID=yes
 LockPersonality=yes
