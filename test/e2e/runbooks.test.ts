@@ -1,10 +1,12 @@
-// Whoever is woken types the first commands of a runbook: each of them runs, ends as expected and says something.
+// Whoever is woken types the first commands of a runbook: each of them runs, ends as expected and says something. Whoever is new
+// types those of the tutorial, and sees what the page shows.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { commandsOf } from '@baton/infra/first-commands'
+import { typeBlocks } from '@baton/infra/manual'
 import { readRunbook } from '@baton/infra/read-runbook'
 import { createPool } from '@baton/store'
 import { ALERTS, runbookOf } from '@baton/telemetry'
@@ -55,6 +57,7 @@ beforeAll(async () => {
   baton = await openCommandLine()
   folder = await mkdtemp(join(tmpdir(), 'baton-runbooks-'))
   await symlink(baton.home, join(folder, '.baton'))
+  await symlink(new URL('../../clients', import.meta.url).pathname, join(folder, 'clients'))
   up = await spawnService({
     main: 'services/cli/src/main.ts',
     args: ['up', '--reviews', '5', '--no-redis', '--home', baton.home],
@@ -180,3 +183,32 @@ describe.concurrent('commands', () => {
     60_000,
   )
 })
+
+it('the tutorial shows what its commands print', async () => {
+  const page = await readFile(new URL('../../infra/tutorial.md', import.meta.url), 'utf8')
+  const letters: { handoffId: string; taskId: string }[] = []
+  const typed = await typeBlocks(
+    page,
+    {
+      cwd: folder,
+      env: { ...process.env, ...reach.environment, PYTHONDONTWRITEBYTECODE: '1' },
+      async here(block) {
+        if (/LETTER|TASK/.test(block) && letters.length === 0) {
+          const { stdout } = await baton.run('dlq', 'ls', '--json')
+          letters.push(...JSON.parse(stdout).filter(isOfTutorial))
+        }
+        const [letter] = letters
+        return here(
+          block
+            .replaceAll('LETTER', letter?.handoffId ?? 'LETTER')
+            .replaceAll('TASK', letter?.taskId ?? 'TASK'),
+        )
+      },
+    },
+    (block) => !block.startsWith('npm run up'),
+  )
+  expect(typed.length).toBeGreaterThan(10)
+  expect(typed.filter(({ exitCode, missing }) => exitCode !== 0 || missing.length > 0)).toEqual([])
+}, 120_000)
+
+const isOfTutorial = ({ toAgent }: { readonly toAgent?: string }) => toAgent === 'word-count'
