@@ -169,8 +169,14 @@ it('lists tasks by status and dead letters that wait', async () => {
   const { taskId, handoffId } = (await post(fixture.gateway, stateBody())).json()
   const { tasks } = (await get(fixture.gateway, '/v2/tasks?status=PENDING_HANDOFF&limit=1')).json()
   expect(tasks.map((task: { taskId: string }) => task.taskId)).toEqual([taskId])
-  expect((await get(fixture.gateway, '/v2/tasks?status=FAILED')).json()).toEqual({ tasks: [] })
-  expect((await get(fixture.gateway, '/v2/dead-letters')).json()).toEqual({ deadLetters: [] })
+  expect((await get(fixture.gateway, '/v2/tasks?status=FAILED')).json()).toMatchObject({
+    tasks: [],
+    total: 0,
+  })
+  expect((await get(fixture.gateway, '/v2/dead-letters')).json()).toMatchObject({
+    deadLetters: [],
+    total: 0,
+  })
   await fixture.pool.query({
     text: `insert into dead_letter (handoff_id, task_id, reason, details) values ($1, $2, 'SAFETY_VIOLATION', '[]')`,
     values: [handoffId, taskId],
@@ -189,7 +195,7 @@ it('finds tasks by the first digits of their id', async () => {
   }
   const other = taskId.replace(/^./, (digit: string) => (digit === '0' ? '1' : '0'))
   const found = await get(fixture.gateway, `/v2/tasks?idPrefix=${other}`)
-  expect(found.json()).toEqual({ tasks: [] })
+  expect(found.json()).toMatchObject({ tasks: [], total: 0 })
 })
 
 it('lists the receipts that the executions of a task hold', async () => {
@@ -223,7 +229,7 @@ it('refuses a query parameter that a path does not take, instead of answering ev
     status: 400,
     code: 'BATON_PARAMETER_UNKNOWN',
     detail: 'this path takes no query parameter agent, and 1 more',
-    fix: 'Leave it out, or correct its name: this path takes idPrefix, limit, status.',
+    fix: 'Leave it out, or correct its name: this path takes cursor, idPrefix, limit, status.',
     parameter: 'agent',
   })
   const paths = [`/v2/tasks/${randomUUID()}?full=1`, '/v2/agents?type=intake', '/healthz?x=1']
@@ -397,4 +403,26 @@ it('says of a database without the tables of this version what to run', async ()
     code: 'BATON_SCHEMA_OUTDATED',
     fix: expect.stringContaining('baton migrate'),
   })
+})
+
+it('lists tasks in pages to the last one, with the total, by a cursor of the same filter only', async () => {
+  const sent = new Set<string>()
+  for (let index = 0; index < 3; index++)
+    sent.add((await post(fixture.gateway, stateBody())).json().taskId)
+  const seen: string[] = []
+  const first = (await get(fixture.gateway, '/v2/tasks?limit=2')).json()
+  for (let page = first; ;) {
+    seen.push(...page.tasks.map((task: { taskId: string }) => task.taskId))
+    expect(page).toMatchObject({ total: first.total, totalIsExact: true })
+    if (page.nextCursor === null) break
+    page = (await get(fixture.gateway, `/v2/tasks?limit=2&cursor=${page.nextCursor}`)).json()
+  }
+  expect(seen).toHaveLength(first.total)
+  expect(new Set(seen).size).toBe(first.total)
+  expect([...sent].every((taskId) => seen.includes(taskId))).toBe(true)
+  for (const query of [`status=RUNNING&cursor=${first.nextCursor}`, 'cursor=bm9uZQ']) {
+    const refused = await get(fixture.gateway, `/v2/tasks?${query}`)
+    expect(refused.statusCode).toBe(400)
+    expect(refused.json()).toMatchObject({ code: 'BATON_CURSOR_INVALID' })
+  }
 })

@@ -344,6 +344,9 @@ readonly "links"?: Readonly<Record<string, unknown>>
 
 export type DryRunResult = {
 readonly "scanner"?: string
+/** How many were meant; of a cluster, the oldest are judged. */
+readonly "total"?: number
+readonly "totalIsExact"?: boolean
 readonly "wouldPass"?: number
 readonly "letters"?: readonly ({
 readonly "handoffId"?: string
@@ -1801,11 +1804,18 @@ listTasks: {
   readonly query: {
 readonly "status"?: "PENDING_HANDOFF" | "RUNNING" | "AWAITING_HUMAN" | "COMPLETED" | "FAILED" | "CANCELED"
 readonly "idPrefix"?: string
+readonly "cursor"?: string
 readonly "limit"?: number
 }
   readonly body: undefined
   readonly answer: {
 readonly "tasks"?: readonly (Task)[]
+/** For the next page; null where this is the last. */
+readonly "nextCursor"?: string | null
+/** How many there are in all; counted to 10000. */
+readonly "total"?: number
+/** False where there are more than `total`. */
+readonly "totalIsExact"?: boolean
 }
 }
 /** Objectives, their budgets and how fast they burn, slow pairs, rates, and what waits */
@@ -1833,11 +1843,18 @@ listDeadLetters: {
   readonly query: {
 readonly "reason"?: string
 readonly "cluster"?: string
+readonly "cursor"?: string
 readonly "limit"?: number
 }
   readonly body: undefined
   readonly answer: {
 readonly "deadLetters"?: readonly (DeadLetter)[]
+/** For the next page; null where this is the last. */
+readonly "nextCursor"?: string | null
+/** How many there are in all; counted to 10000. */
+readonly "total"?: number
+/** False where there are more than `total`. */
+readonly "totalIsExact"?: boolean
 }
 }
 /** Waiting dead letters by what they have in common, the largest cluster first */

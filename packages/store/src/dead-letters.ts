@@ -6,6 +6,7 @@ import type { StoredMessage } from './reviews.ts'
 import { anyOf, sql } from '@baton/postgres/statements'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
+import { behind, COUNTED_MAX, positionOf } from './list-positions.ts'
 import { BRANCH_IS_OVER } from './states.ts'
 
 /** A quarantined message with what judging it today needs. */
@@ -71,24 +72,54 @@ const DEAD_LETTERS = tables
   ])
 
 export interface DeadLetterFilter {
-  readonly limit: number
   readonly reason?: string | undefined
   readonly cluster?: string | undefined
+}
+
+export interface DeadLetterPage extends DeadLetterFilter {
+  readonly limit: number
+  /** Only those behind this position. */
+  readonly cursor?: string | undefined
+}
+
+export interface ListedDeadLetter extends DeadLetterView {
+  readonly position: string
+}
+
+const waits = ({ reason, cluster }: DeadLetterFilter) => {
+  const ofReason = reason ?? null
+  const ofCluster = cluster ?? null
+  return sql<boolean>`d.resolved_at is null and (${ofReason}::text is null or d.reason = ${ofReason})
+    and (${ofCluster}::text is null or d.cluster = ${ofCluster})`
 }
 
 /** Dead letters that still wait for a person, oldest first. */
 export function listDeadLetters(
   db: Database,
-  filter: number | DeadLetterFilter,
-): Promise<DeadLetterView[]> {
-  const asked: DeadLetterFilter = typeof filter === 'number' ? { limit: filter } : filter
-  const { limit, reason = null, cluster = null } = asked
-  const written = DEAD_LETTERS.where('d.resolved_at', 'is', null)
-    .where(sql<boolean>`(${reason}::text is null or d.reason = ${reason})`)
-    .where(sql<boolean>`(${cluster}::text is null or d.cluster = ${cluster})`)
+  filter: number | DeadLetterPage,
+): Promise<ListedDeadLetter[]> {
+  const asked: DeadLetterPage = typeof filter === 'number' ? { limit: filter } : filter
+  const { limit, cursor = null, ...meant } = asked
+  const written = DEAD_LETTERS.select(positionOf('d.handoff_id', 'd.created_at').as('position'))
+    .where(waits(meant))
+    .where(behind(cursor, { id: 'd.handoff_id', createdAt: 'd.created_at', newestFirst: false }))
     .orderBy('d.created_at')
+    .orderBy('d.handoff_id')
     .limit(limit)
   return run(db, 'list_dead_letters', written)
+}
+
+/** How many wait for a person; one more than COUNTED_MAX says that there are more than those. */
+export async function countDeadLetters(db: Database, filter: DeadLetterFilter): Promise<number> {
+  const counted = tables
+    .selectFrom('dead_letter as d')
+    .select('d.handoff_id')
+    .where(waits(filter))
+    .limit(COUNTED_MAX + 1)
+  const written = tables
+    .selectFrom(counted.as('counted'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+  return (await run(db, 'count_dead_letters', written))[0]?.count ?? 0
 }
 
 export interface ReleasedDeadLetter extends DeadLetterView {

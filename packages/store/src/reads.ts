@@ -4,6 +4,7 @@ import type { BranchPlace } from './branch-places.ts'
 import { one, sql } from '@baton/postgres/statements'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
+import { behind, COUNTED_MAX, positionOf } from './list-positions.ts'
 
 export interface TaskView {
   readonly taskId: string
@@ -46,19 +47,48 @@ interface TaskFilter {
   readonly status?: string | undefined
   /** The first hexadecimal digits of their ids, with or without dashes. */
   readonly idPrefix?: string | undefined
+}
+
+interface TaskPage extends TaskFilter {
   readonly limit: number
+  /** Only those behind this position. */
+  readonly cursor?: string | undefined
+}
+
+export interface ListedTask extends TaskView {
+  readonly position: string
+}
+
+const meansTask = ({ status, idPrefix }: TaskFilter) => {
+  const ofStatus = status ?? null
+  const digits = idPrefix?.replaceAll('-', '') ?? ''
+  return sql<boolean>`(${ofStatus}::text is null or t.status = ${ofStatus})
+    and t.id >= ${digits.padEnd(32, '0')}::uuid and t.id <= ${digits.padEnd(32, 'f')}::uuid`
 }
 
 /** Newest tasks first, at most `limit`. */
-export function listTasks(db: Database, filter: TaskFilter): Promise<TaskView[]> {
-  const status = filter.status ?? null
-  const digits = filter.idPrefix?.replaceAll('-', '') ?? ''
-  const written = TASKS.where(sql<boolean>`(${status}::text is null or t.status = ${status})`)
-    .where('t.id', '>=', digits.padEnd(32, '0'))
-    .where('t.id', '<=', digits.padEnd(32, 'f'))
+export function listTasks(db: Database, asked: TaskPage): Promise<ListedTask[]> {
+  const { limit, cursor = null, ...filter } = asked
+  const written = TASKS.select(positionOf('t.id', 't.created_at').as('position'))
+    .where(meansTask(filter))
+    .where(behind(cursor, { id: 't.id', createdAt: 't.created_at', newestFirst: true }))
     .orderBy('t.created_at', 'desc')
-    .limit(filter.limit)
+    .orderBy('t.id', 'desc')
+    .limit(limit)
   return run(db, 'list_tasks', written)
+}
+
+/** How many there are; one more than COUNTED_MAX says that there are more than those. */
+export async function countTasks(db: Database, filter: TaskFilter): Promise<number> {
+  const counted = tables
+    .selectFrom('task as t')
+    .select('t.id')
+    .where(meansTask(filter))
+    .limit(COUNTED_MAX + 1)
+  const written = tables
+    .selectFrom(counted.as('counted'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+  return (await run(db, 'count_tasks', written))[0]?.count ?? 0
 }
 
 export interface HandoffView {

@@ -1,5 +1,5 @@
 // What the definitions of commands share: how a command is run, and how its arguments are read.
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import type { Context } from './context.ts'
 import type { ExitCode } from './exit-codes.ts'
 
@@ -43,6 +43,10 @@ export const wholeNumber = (min: number, max = Number.MAX_SAFE_INTEGER) =>
 
 /** How many rows a list has. */
 export const limit = wholeNumber(1, 1_000)
+
+/** Most rows that `--all` lists. */
+export const ALL_MAX = 10_000
+export const allOption = () => new Option('--all', `every one, up to ${ALL_MAX}`)
 
 const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 

@@ -1,7 +1,8 @@
 // The commands about dead letters: handoffs that wait for a person.
 import type { Command } from 'commander'
-import { collect, limit, wholeNumber } from './arguments.ts'
+import { allOption, collect, limit, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
+import type { PageFlags } from './commands/list-pages.ts'
 import type { Decision } from './commands/review.ts'
 
 const DEAD_LETTER = 'id of a dead letter’s handoff or task, or the first digits of one'
@@ -15,8 +16,7 @@ export function addDeadLetters(program: Command, run: Run): void {
   addBulk(deadLetters, run)
 }
 
-interface ListFlags {
-  readonly limit: number
+interface ListFlags extends PageFlags {
   readonly reason?: string
   readonly cluster?: string
 }
@@ -26,6 +26,8 @@ function addReading(deadLetters: Command, run: Run): void {
     .command('ls')
     .description('list dead letters, oldest first')
     .option('--limit <number>', 'how many', limit, 20)
+    .option('--cursor <cursor>', 'go on where the page before ended')
+    .addOption(allOption())
     .option('--reason <reason>', 'only of this reason, such as SAFETY_VIOLATION')
     .option('--cluster <cluster>', 'only of this cluster')
     .action(

@@ -4,12 +4,17 @@ import { readSettings, secureDatabaseUrls, withFilesRead } from '@baton/runtime'
 import { ROOT } from './context.ts'
 import type { Context } from './context.ts'
 import { EXIT } from './exit-codes.ts'
-import { installationEnvironment } from './installation/read-installation.ts'
+import type { ExitCode } from './exit-codes.ts'
+import {
+  installationEnvironment,
+  readInstallationRecord,
+} from './installation/read-installation.ts'
+import { readPerson } from './instance/secrets.ts'
 import { asOperator } from './instance/instance-tls.ts'
-import { runProgram } from './program.ts'
+import { asksForJson, runProgram } from './program.ts'
 import type { GlobalOptions } from './program.ts'
 import { CLI_SETTINGS, HANDED_ON_SETTINGS } from './settings.ts'
-import { describeError } from './terminal/describe-error.ts'
+import { describeError, failureLine } from './terminal/describe-error.ts'
 import { createOutput } from './terminal/output.ts'
 
 const interruption = new AbortController()
@@ -29,14 +34,18 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 // What no command caught ends it with words as well; servers and services are left in order of the exit.
 process.on('uncaughtException', (error) => {
-  const { text, exitCode } = describeError(error)
-  process.stderr.write(`${text}\n`, () => process.exit(exitCode))
+  const exitCode = tell(error)
+  process.stdout.write('', () => process.stderr.write('', () => process.exit(exitCode)))
 })
 
 function openContext({ json = false, home, as: actAs }: GlobalOptions): Context {
   const chosen = home ?? (process.env['BATON_HOME'] || join(ROOT, '.baton'))
   const folder = isAbsolute(chosen) ? chosen : resolve(chosen)
   const told = { ...installationEnvironment(folder, actAs), ...process.env }
+  // On an installation its folder says who is known; a key of one's own names its owner itself.
+  const isOwn = told['BATON_PERSON_KEY'] !== undefined || told['BATON_API_KEY'] !== undefined
+  if (actAs !== undefined && !isOwn && readInstallationRecord(folder) === undefined)
+    readPerson(actAs)
   const given = secureDatabaseUrls(readSettings(CLI_SETTINGS, told))
   return {
     output: createOutput(process, json),
@@ -48,6 +57,14 @@ function openContext({ json = false, home, as: actAs }: GlobalOptions): Context 
   }
 }
 
+/** In words on stderr; with --json also as one object on stdout, where the data would stand. */
+function tell(error: unknown): ExitCode {
+  const { text, failure, exitCode } = describeError(error)
+  if (asksForJson(process.argv.slice(2))) process.stdout.write(failureLine(failure))
+  process.stderr.write(`${text}\n`)
+  return exitCode
+}
+
 async function main(): Promise<number> {
   try {
     return await runProgram(process.argv.slice(2), {
@@ -56,9 +73,7 @@ async function main(): Promise<number> {
       writeError: (text) => process.stderr.write(text),
     })
   } catch (error) {
-    const { text, exitCode } = describeError(error)
-    process.stderr.write(`${text}\n`)
-    return exitCode
+    return tell(error)
   }
 }
 

@@ -1,6 +1,7 @@
 // What is typed wrongly is answered with usage and exit code 2, before anything is opened.
 import { describe, expect, it } from 'vitest'
-import { runProgram } from './program.ts'
+import type { Command } from 'commander'
+import { createProgram, runProgram } from './program.ts'
 
 async function run(...args: string[]) {
   const written = { out: '', err: '' }
@@ -58,5 +59,50 @@ describe('runProgram', () => {
     const { exitCode, err } = await run()
     expect(exitCode).toBe(2)
     expect(err).toContain('review-contract')
+  })
+})
+
+const leavesOf = (
+  command: Command,
+  names: readonly string[] = [],
+): readonly (readonly string[])[] =>
+  command.commands.length === 0
+    ? [names]
+    : command.commands.flatMap((one) => leavesOf(one, [...names, one.name()]))
+
+const ALL_COMMANDS = leavesOf(
+  createProgram(
+    {
+      openContext: () => expect.unreachable(),
+      writeOut: () => undefined,
+      writeError: () => undefined,
+    },
+    () => async () => undefined,
+  ),
+)
+
+describe('with --json', () => {
+  it.each(ALL_COMMANDS.map((names) => [names]))(
+    'answers a usage error of %j as one object',
+    async (names) => {
+      const { exitCode, out } = await run(...names, '--json', '--no-such-option')
+      expect(exitCode).toBe(2)
+      expect(JSON.parse(out)).toEqual({
+        error: {
+          code: 'BATON_USAGE',
+          message: expect.stringMatching(/--no-such-option|required option/),
+          place: expect.stringContaining('--'),
+          fix: expect.stringContaining('--help'),
+          exitCode: 2,
+        },
+      })
+    },
+  )
+
+  it('answers no command, and what is behind -- is no option', async () => {
+    expect(JSON.parse((await run('--json')).out)).toMatchObject({
+      error: { code: 'BATON_USAGE', message: 'no command was given' },
+    })
+    expect((await run('tsks', '--', '--json')).out).toBe('')
   })
 })

@@ -29,6 +29,7 @@ import {
   addTrace,
 } from './task-commands.ts'
 import { addTenants } from './tenant-commands.ts'
+import { failureLine } from './terminal/describe-error.ts'
 import { COMMAND } from './terminal/next-steps.ts'
 
 export interface GlobalOptions {
@@ -75,10 +76,28 @@ export async function runProgram(
     await program.parseAsync([...args], { from: 'user' })
     return exitCode
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.fine : EXIT.usage
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return EXIT.fine
+      if (asksForJson(args)) options.writeOut(failureLine(usageFailure(error)))
+      return EXIT.usage
+    }
     throw error
   }
 }
+
+/** Before anything is parsed, for what cannot be parsed is told as JSON too; behind `--` words are arguments. */
+export function asksForJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--')
+  return (end === -1 ? args : args.slice(0, end)).includes('--json')
+}
+
+const usageFailure = ({ code, message }: CommanderError) => ({
+  code: 'BATON_USAGE',
+  message: code === 'commander.help' ? 'no command was given' : message.replace(/^error: /, ''),
+  place: /(?<=['"])[^'"]+(?=['"])/.exec(message)?.[0] ?? null,
+  fix: 'The same command with --help says what it takes.',
+  exitCode: EXIT.usage,
+})
 
 /** The commands as they are defined, without running any: for the page that lists them. */
 export function createProgram({ writeOut, writeError }: ProgramOptions, run: Run): Command {

@@ -1,7 +1,8 @@
 // The commands about work under way: what happened to a task, which there are, and what people decide about them.
 import type { Command } from 'commander'
-import { code, limit, numberBetween, TASK, wholeNumber } from './arguments.ts'
+import { allOption, code, limit, numberBetween, TASK, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
+import type { PageFlags } from './commands/list-pages.ts'
 
 const tasksModule = () => import('./commands/tasks.ts')
 
@@ -23,8 +24,10 @@ export function addTasks(program: Command, run: Run): void {
     .description('list tasks, newest first')
     .option('--status <status>', 'only tasks of this status')
     .option('--limit <number>', 'how many', limit, 20)
+    .option('--cursor <cursor>', 'go on where the page before ended')
+    .addOption(allOption())
     .action(
-      run(async (context, options: { status?: string; limit: number }) =>
+      run(async (context, options: PageFlags & { status?: string }) =>
         (await tasksModule()).tasks(context, options),
       ),
     )

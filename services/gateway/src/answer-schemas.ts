@@ -363,6 +363,8 @@ const ANSWERS = {
   }),
   DryRunResult: record({
     scanner: text,
+    total: described(integer, 'How many were meant; of a cluster, the oldest are judged.'),
+    totalIsExact: yesOrNo,
     wouldPass: integer,
     letters: listOf(
       record({

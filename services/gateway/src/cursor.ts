@@ -1,5 +1,7 @@
 // Lists in pages: the cursor is the position of the last thing that the page before answered, whether or not it still stands.
-import { POSITION_PATTERN } from '@baton/store'
+import { hash } from 'node:crypto'
+import { ProblemError } from '@baton/http/server'
+import { COUNTED_MAX, POSITION_PATTERN } from '@baton/store'
 
 export const CURSOR = {
   type: 'string',
@@ -17,4 +19,68 @@ export function pageOf<Row extends { readonly position: string }>(
 ): { readonly page: readonly Row[]; readonly nextCursor: string | null } {
   const page = rows.slice(0, limit)
   return { page, nextCursor: rows.length > limit ? (page.at(-1)?.position ?? null) : null }
+}
+
+/** A cursor that goes on in the list of one filter only. */
+export const FILTERED_CURSOR = {
+  type: 'string',
+  pattern: '^[A-Za-z0-9_-]{1,128}$',
+  description: 'nextCursor of the page before, with the same filter.',
+}
+
+type Filter = Readonly<Record<string, string | undefined>>
+
+const POSITION = new RegExp(POSITION_PATTERN)
+
+/** Short, for it only tells filters apart: a cursor grants nothing. */
+const markOf = (filter: Filter): string =>
+  hash('sha256', JSON.stringify(Object.entries(filter).toSorted())).slice(0, 12)
+
+/** The position that a cursor of this filter means. Throws BATON_CURSOR_INVALID for any other. */
+export function readCursor(cursor: string | undefined, filter: Filter): string | undefined {
+  if (cursor === undefined) return undefined
+  const [mark, position = ''] = Buffer.from(cursor, 'base64url').toString().split('/')
+  if (!POSITION.test(position)) throw cursorInvalid('the cursor is none that this list gave')
+  if (mark !== markOf(filter)) throw cursorInvalid('the cursor is of a list with another filter')
+  return position
+}
+
+const cursorInvalid = (detail: string) =>
+  new ProblemError({
+    status: 400,
+    code: 'BATON_CURSOR_INVALID',
+    detail,
+    fix: 'Repeat the filter of the page that gave nextCursor, or leave out the cursor to begin anew.',
+  })
+
+/** As `pageOf`, with a cursor that is bound to the filter, and how many there are in all. */
+export function countedPageOf<Row extends { readonly position: string }>(
+  rows: readonly Row[],
+  {
+    limit,
+    filter,
+    count,
+  }: { readonly limit: number; readonly filter: Filter; readonly count: number },
+) {
+  const { page, nextCursor } = pageOf(rows, limit)
+  return {
+    // Where a list goes on is said once, by nextCursor.
+    page: page.map((row) => ({ ...row, position: undefined })),
+    shown: {
+      nextCursor:
+        nextCursor && Buffer.from(`${markOf(filter)}/${nextCursor}`).toString('base64url'),
+      total: Math.min(count, COUNTED_MAX),
+      totalIsExact: count <= COUNTED_MAX,
+    },
+  }
+}
+
+/** What an answer says beside its rows. */
+export const COUNTED_PAGE = {
+  nextCursor: {
+    type: ['string', 'null'],
+    description: 'For the next page; null where this is the last.',
+  },
+  total: { type: 'integer', description: `How many there are in all; counted to ${COUNTED_MAX}.` },
+  totalIsExact: { type: 'boolean', description: 'False where there are more than `total`.' },
 }

@@ -3,6 +3,7 @@ import { DEFAULT_TENANT } from '@baton/ledger'
 import { TASK_STATUSES } from '@baton/protocol'
 import type { FastifyInstance } from 'fastify'
 import {
+  countTasks,
   findHandoff,
   findJoinedBranch,
   findTask,
@@ -29,6 +30,7 @@ import {
   TRACED,
 } from './operation.ts'
 import type { ById } from './operation.ts'
+import { COUNTED_PAGE, countedPageOf, FILTERED_CURSOR, readCursor, rowsFor } from './cursor.ts'
 import { ownTrace } from './own-records.ts'
 import { readTaskTrace } from './task-trace.ts'
 import { showHandoff, showReturn, showTask } from './views.ts'
@@ -84,14 +86,16 @@ export function addReadRoutes(scope: FastifyInstance, { pool, audit }: ReadRoute
     receipts: (await listTaskReceipts(pool, params.id)).map(showReceipt),
   }))
 
-  scope.get<{ Querystring: { limit: number; status?: string; idPrefix?: string } }>(
-    '/tasks',
-    LIST_TASKS,
-    async ({ query: { limit, status, idPrefix } }) => {
-      const tasks = await listTasks(pool, { status, idPrefix, limit })
-      return { tasks: tasks.map(showTask) }
-    },
-  )
+  scope.get<TasksQuery>('/tasks', LIST_TASKS, async ({ query }) => {
+    const { limit, cursor, status, idPrefix } = query
+    const filter = { status, idPrefix }
+    const [rows, count] = await Promise.all([
+      listTasks(pool, { ...filter, limit: rowsFor(limit), cursor: readCursor(cursor, filter) }),
+      countTasks(pool, filter),
+    ])
+    const { page, shown } = countedPageOf(rows, { limit, filter, count })
+    return { tasks: page.map(showTask), ...shown }
+  })
 }
 
 /** As evidence takes them. */
@@ -188,15 +192,20 @@ const LIST_TASKS = onlyList('handoffs:read', {
       pattern: '^(?:[0-9a-f]-?){4,32}$',
       description: 'Only tasks whose id begins with these digits.',
     },
+    cursor: FILTERED_CURSOR,
   }),
   response: {
     200: answers('The tasks; [] where there is none', {
       type: 'object',
-      properties: { tasks: { type: 'array', items: ref('Task') } },
+      properties: { tasks: { type: 'array', items: ref('Task') }, ...COUNTED_PAGE },
     }),
     ...problems([]),
   },
 })
+
+interface TasksQuery {
+  Querystring: { limit: number; cursor?: string; status?: string; idPrefix?: string }
+}
 
 interface WholeTask {
   readonly task: TaskView

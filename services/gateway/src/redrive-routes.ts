@@ -5,7 +5,7 @@ import type { LeftOut, TriedDeadLetter } from '@baton/engine'
 import type { KeyRing } from '@baton/protocol'
 import type { Logger } from '@baton/runtime'
 import type { Scanner } from '@baton/safety'
-import { findRedrive, listClusterDeadLetters } from '@baton/store'
+import { countDeadLetters, COUNTED_MAX, findRedrive, listClusterDeadLetters } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { operatorOf } from './acting.ts'
 import { ProblemError } from '@baton/http/server'
@@ -35,7 +35,12 @@ export function addRedriveRoutes(scope: FastifyInstance, options: RedriveRouteOp
     const tried = await tryOut(options, handoffIds)
     const found = new Set(tried.map(({ handoffId }) => handoffId))
     const gone = handoffIds.filter((handoffId) => !found.has(handoffId))
+    const { cluster } = request.body
+    const count =
+      cluster === undefined ? handoffIds.length : await countDeadLetters(pool, { cluster })
     return {
+      total: Math.min(count, COUNTED_MAX),
+      totalIsExact: count <= COUNTED_MAX,
       scanner: scanner.rulesetVersion,
       wouldPass: tried.filter(({ wouldPass }) => wouldPass).length,
       letters: tried.map(showTried),

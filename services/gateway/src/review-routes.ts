@@ -5,6 +5,7 @@ import { parseMessage } from '@baton/protocol'
 import type { Logger } from '@baton/runtime'
 import type { Scanner } from '@baton/safety'
 import {
+  countDeadLetters,
   findDeadLetter,
   findStoredMessage,
   findTaskTraceparent,
@@ -16,6 +17,7 @@ import {
 import type { Pool } from '@baton/store'
 import { operatorOf, readerOf } from './acting.ts'
 import type { AuditReads } from './audit-reads.ts'
+import { COUNTED_PAGE, countedPageOf, FILTERED_CURSOR, readCursor, rowsFor } from './cursor.ts'
 import { ProblemError } from '@baton/http/server'
 import { answers, listQuery, onlyById, onlyList, problems, problemsIn, ref } from './operation.ts'
 import type { ById, ListQuery } from './operation.ts'
@@ -43,7 +45,7 @@ export function addReviewRoutes(scope: FastifyInstance, options: ReviewRouteOpti
 }
 
 interface DeadLettersQuery {
-  Querystring: { limit: number; reason?: string; cluster?: string }
+  Querystring: { limit: number; cursor?: string; reason?: string; cluster?: string }
 }
 
 interface ReleasedQuery {
@@ -53,9 +55,18 @@ interface ReleasedQuery {
 function addReadingRoutes(scope: FastifyInstance, options: ReviewRouteOptions): void {
   const { pool, scanner, audit } = options
   scope.get<DeadLettersQuery>('/dead-letters', LIST_DEAD_LETTERS, async ({ query }) => {
-    const { limit, reason, cluster } = query
-    const deadLetters = await listDeadLetters(pool, { limit, reason, cluster })
-    return { deadLetters: deadLetters.map(showDeadLetter) }
+    const { limit, cursor, reason, cluster } = query
+    const filter = { reason, cluster }
+    const [rows, count] = await Promise.all([
+      listDeadLetters(pool, {
+        ...filter,
+        limit: rowsFor(limit),
+        cursor: readCursor(cursor, filter),
+      }),
+      countDeadLetters(pool, filter),
+    ])
+    const { page, shown } = countedPageOf(rows, { limit, filter, count })
+    return { deadLetters: page.map(showDeadLetter), ...shown }
   })
 
   scope.get<ListQuery>('/dead-letters/clusters', LIST_CLUSTERS, async ({ query }) => ({
@@ -93,9 +104,12 @@ const FILTER = { type: 'string', maxLength: FILTER_MAX, pattern: String.raw`^\P{
 const LIST_DEAD_LETTERS = onlyList('handoffs:read', {
   operationId: 'listDeadLetters',
   summary: 'Dead letters that wait for a person, oldest first',
-  querystring: listQuery({ reason: FILTER, cluster: FILTER }),
+  querystring: listQuery({ reason: FILTER, cluster: FILTER, cursor: FILTERED_CURSOR }),
   response: {
-    200: answers('The dead letters; [] where there is none', listOf('deadLetters', 'DeadLetter')),
+    200: answers('The dead letters; [] where there is none', {
+      type: 'object',
+      properties: { deadLetters: { type: 'array', items: ref('DeadLetter') }, ...COUNTED_PAGE },
+    }),
     ...problems([]),
   },
 })

@@ -9,10 +9,11 @@ import type { Output } from '../terminal/output.ts'
 import { clip, renderTable } from '../terminal/table.ts'
 import { findDeadLetter } from './find-dead-letter.ts'
 import type { DeadLetter, DeadLetterCase, Evidence } from './find-dead-letter.ts'
+import { readPages, sayShown, typedAgain } from './list-pages.ts'
+import type { PageFlags } from './list-pages.ts'
 import { BRANCH_COLUMN } from './waiting-branches.ts'
 
-interface DeadLettersOptions {
-  readonly limit: number
+interface DeadLettersOptions extends PageFlags {
   readonly reason?: string | undefined
   readonly cluster?: string | undefined
 }
@@ -22,17 +23,18 @@ export async function deadLetters(
   options: DeadLettersOptions,
 ): Promise<ExitCode> {
   const { output } = context
-  const { limit, ...filters } = options
-  const given = Object.entries(filters).filter(([, text]) => text !== undefined)
-  const query = new URLSearchParams({ limit: String(limit), ...Object.fromEntries(given) })
-  const path = `/v2/dead-letters?${query.toString()}`
-  const { deadLetters: found } = await withReadingGateway(context, (gateway) =>
-    gateway.get<{ deadLetters: readonly DeadLetter[] }>(path),
+  const { reason, cluster, ...flags } = options
+  const filter = { reason, cluster }
+  const asked = { path: '/v2/dead-letters', name: 'deadLetters', filter, flags }
+  const listed = await withReadingGateway(context, (gateway) =>
+    readPages<DeadLetter>(gateway, asked),
   )
+  const found = listed.rows
   if (output.json) output.data(JSON.stringify(found))
   else if (found.length > 0) output.data(table(found))
   const first = found[0]
   if (first === undefined) output.words('Nothing waits for a person.')
+  sayShown(output, listed, `dlq ls${typedAgain({ ...filter, limit: flags.limit })}`)
   output.next(nextStep(first === undefined ? 'tasks' : `dlq show ${short(first.handoffId)}`))
   return EXIT.fine
 }

@@ -6,6 +6,8 @@ import type { Context } from '../context.ts'
 import { withReadingGateway } from '../gateway-client.ts'
 import type { GatewayClient } from '../gateway-client.ts'
 import { nextStep } from '../terminal/next-steps.ts'
+import { readPages } from './list-pages.ts'
+import type { Listed, PageFlags } from './list-pages.ts'
 
 /** A row of the database as JSON: instants are texts. */
 type Shown<View> = {
@@ -39,13 +41,15 @@ const handoffOf = ({ spentUSD, remainingUSD, costUSD, ...rest }: HandoffAnswer):
   costMicroUSD: costUSD === null ? null : microUSD(costUSD),
 })
 
-/** Newest first. `query` as /v2/tasks takes it. */
+/** Newest first. The filter as /v2/tasks takes it. */
 export async function listTasks(
   gateway: GatewayClient,
-  query: Readonly<Record<string, string>>,
-): Promise<readonly Task[]> {
-  const path = `/v2/tasks?${new URLSearchParams(query).toString()}`
-  return (await gateway.get<{ tasks: readonly TaskAnswer[] }>(path)).tasks.map(taskOf)
+  filter: { readonly status?: string | undefined; readonly idPrefix?: string },
+  flags: PageFlags,
+): Promise<Listed<Task>> {
+  const asked = { path: '/v2/tasks', name: 'tasks', filter, flags }
+  const listed = await readPages<TaskAnswer>(gateway, asked)
+  return { ...listed, rows: listed.rows.map(taskOf) }
 }
 
 export interface WholeTask {
@@ -106,7 +110,7 @@ export async function orNotFound<Answer>(text: string, asked: Promise<Answer>): 
 const DIGITS = /^(?:[0-9a-f]-?){4,32}$/
 /** The whole task id. Throws BATON_USAGE or BATON_TASK_NOT_FOUND. */
 export const findTask = (gateway: GatewayClient, text: string): Promise<string> =>
-  wholeTaskId(text, (idPrefix) => listTasks(gateway, { idPrefix, limit: '2' }))
+  wholeTaskId(text, async (idPrefix) => (await listTasks(gateway, { idPrefix }, { limit: 2 })).rows)
 
 /** The same for a command that otherwise needs no gateway. */
 export const nameTask = async (context: Context, text: string): Promise<string> =>

@@ -14,8 +14,9 @@ export async function policy(
 ): Promise<ExitCode> {
   const { output } = context
   const text = await readPolicy(context)
-  if (out === undefined) output.data(text.trimEnd())
-  else await writeFile(out, text)
+  if (output.json) output.data(JSON.stringify({ policy: text, file: out ?? null }))
+  else if (out === undefined) output.data(text.trimEnd())
+  if (out !== undefined) await writeFile(out, text)
   output.words(
     'Public keys only. An auditor must get them by another way than the evidence itself,',
   )

@@ -5,7 +5,7 @@ import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { withGateway } from '../gateway-client.ts'
 import type { GatewayClient } from '../gateway-client.ts'
-import { counted, short } from '../terminal/figures.ts'
+import { count, counted, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import { findDeadLetter } from './find-dead-letter.ts'
@@ -17,6 +17,9 @@ interface Selection {
 }
 
 interface DryRun {
+  /** How many were meant. */
+  readonly total: number
+  readonly totalIsExact: boolean
   readonly wouldPass: number
   readonly letters: readonly {
     readonly handoffId: string
@@ -36,6 +39,10 @@ export async function dryRunDeadLetters(context: Context, selection: Selection):
   output.words(
     `${tried.wouldPass} of ${counted(tried.letters.length, 'dead letter')} would pass now.`,
   )
+  if (tried.total > tried.letters.length)
+    output.words(
+      `The oldest ${count(tried.letters.length)} of ${tried.totalIsExact ? '' : 'more than '}${count(tried.total)} were judged; a cluster goes back in parts.`,
+    )
   const passing = tried.letters.find(({ wouldPass }) => wouldPass)
   const { cluster, deadLetters } = selection
   if (passing !== undefined)

@@ -11,27 +11,33 @@ import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import { findHandoffOf, findTask, listTasks, orNotFound, readTask } from './find-task.ts'
 import type { Handoff, Task } from './find-task.ts'
+import { sayShown, typedAgain } from './list-pages.ts'
+import type { PageFlags } from './list-pages.ts'
 import { branchTable, hasBranches, stepsOf, waitingFor, waitingLines } from './waiting-branches.ts'
 
 const STATUSES: readonly string[] = TASK_STATUSES
 
-interface TasksOptions {
+interface TasksOptions extends PageFlags {
   readonly status?: string
-  readonly limit: number
 }
 
 export async function tasks(context: Context, options: TasksOptions): Promise<ExitCode> {
   const { output } = context
   const status = options.status === undefined ? undefined : readStatus(options.status)
-  const query = { limit: String(options.limit), ...(status === undefined ? {} : { status }) }
-  const found = await withReadingGateway(context, (gateway) => listTasks(gateway, query))
+  const listed = await withReadingGateway(context, (gateway) =>
+    listTasks(gateway, { status }, options),
+  )
+  const found = listed.rows
   if (output.json) output.data(JSON.stringify(found))
   else if (found.length > 0) output.data(taskTable(found))
   const first = found[0]
   if (first === undefined) {
     output.words(status === undefined ? 'No task yet.' : `No task is ${status}.`)
     output.next(nextStep('up --once'))
-  } else output.next(nextStep(`trace ${short(first.taskId)}`))
+  } else {
+    sayShown(output, listed, `tasks${typedAgain({ status, limit: options.limit })}`)
+    output.next(nextStep(`trace ${short(first.taskId)}`))
+  }
   return EXIT.fine
 }
 

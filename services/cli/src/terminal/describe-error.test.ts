@@ -7,7 +7,7 @@ describe('describeError', () => {
   it('shows message, code, cause and fix', () => {
     const cause = new Error('connection refused\nsecond line')
     const error = transient('BATON_DATABASE_UNAVAILABLE', 'no answer', { cause, fix: 'Start it.' })
-    expect(describeError(error)).toEqual({
+    expect(describeError(error)).toMatchObject({
       text: 'baton: no answer (BATON_DATABASE_UNAVAILABLE)\n  because: connection refused\n  Start it.',
       exitCode: 1,
     })

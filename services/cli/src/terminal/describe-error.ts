@@ -3,8 +3,21 @@ import { machineTrouble } from '@baton/infra/machine-trouble'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 
+/** What `--json` prints on stdout in place of data. */
+interface Failure {
+  readonly code: string
+  readonly message: string
+  /** The argument, or the JSON pointer into what was given; null where neither is at fault. */
+  readonly place: string | null
+  readonly fix: string | null
+  readonly exitCode: ExitCode
+}
+
+export const failureLine = (failure: Failure): string => `${JSON.stringify({ error: failure })}\n`
+
 interface Described {
   readonly text: string
+  readonly failure: Failure
   readonly exitCode: ExitCode
 }
 
@@ -60,7 +73,11 @@ const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
   BATON_INTERRUPTED: EXIT.interrupted,
 }
 
-type CodedError = Error & { readonly code: string; readonly fix?: string }
+type CodedError = Error & {
+  readonly code: string
+  readonly fix?: string
+  readonly pointer?: string
+}
 
 /** Pure packages have error classes of their own; what they share is the stable code. */
 const isCoded = (error: unknown): error is CodedError =>
@@ -72,19 +89,39 @@ export function describeError(error: unknown): Described {
   if (!isCoded(error)) {
     if (trouble !== undefined) {
       const { code, message, fix } = trouble
-      return { text: `baton: ${message} (${code})\n  ${fix}`, exitCode: EXIT.failure }
+      return {
+        text: `baton: ${message} (${code})\n  ${fix}`,
+        failure: { code, message, place: null, fix, exitCode: EXIT.failure },
+        exitCode: EXIT.failure,
+      }
     }
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
     return {
       text: `baton: ${text}\n  This is a bug in Baton; please report it.`,
+      failure: {
+        code: 'BATON_DEFECT',
+        message: error instanceof Error ? error.message : text,
+        place: null,
+        fix: 'This is a bug in Baton; please report it.',
+        exitCode: EXIT.failure,
+      },
       exitCode: EXIT.failure,
     }
   }
   const fixes = [error.fix, trouble?.fix].filter((fix) => fix !== undefined)
   const fix = fixes.map((one) => `\n  ${one}`).join('')
+  const { code, message } = error
+  const exitCode = EXIT_OF_CODE[code] ?? EXIT.failure
   return {
-    text: `baton: ${error.message} (${error.code})${causeOf(error)}${fix}`,
-    exitCode: EXIT_OF_CODE[error.code] ?? EXIT.failure,
+    text: `baton: ${message} (${code})${causeOf(error)}${fix}`,
+    failure: {
+      code,
+      message,
+      place: error.pointer ?? null,
+      fix: fixes.join('\n') || null,
+      exitCode,
+    },
+    exitCode,
   }
 }
 
