@@ -25,6 +25,10 @@ const COMMANDS = {
     run: ['infra/manual/main.ts'],
     about: 'the manual as a site (-- --serve)',
   },
+  'pack-sdk': {
+    run: ['packages/sdk/pack-sdk.ts'],
+    about: 'pack the SDK for programs outside this checkout (-- FOLDER)',
+  },
   bench: { run: ['test/bench/main.ts'], about: 'measure' },
   chaos: { run: ['test/chaos/main.ts'], about: 'break everything at once and check every promise' },
 }
@@ -80,7 +84,7 @@ function forwardSignals(child) {
 
 function usage(name) {
   const lines = Object.entries(COMMANDS).map(
-    ([key, { about }]) => `  npm run ${key.padEnd(6)} ${about}`,
+    ([key, { about }]) => `  npm run ${key.padEnd(8)} ${about}`,
   )
   const problem = name === '' ? '' : `baton: there is no command "${name}"\n`
   process.stderr.write(

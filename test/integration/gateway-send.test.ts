@@ -97,7 +97,7 @@ it('accepts a ready message with the checkpoint of its sender', async () => {
 it('accepts a message its sender has signed, and refuses one that was changed afterwards', async () => {
   const { message } = signHandoff(readyMessage(), keyRing)
   expect((await post(fixture.gateway, { message, checkpoint: {} })).statusCode).toBe(202)
-  const changed = { ...message, handoffId: randomUUID(), taskDescription: 'something else' }
+  const changed = { ...message, handoffId: randomUUID(), currentState: { other: 1 } }
   const refused = await post(fixture.gateway, { message: changed, checkpoint: {} })
   expect(refused.statusCode).toBe(422)
   expect(refused.json()).toMatchObject({
@@ -120,7 +120,7 @@ it('answers the same handoff sent twice with the first one, and other content wi
   expect(second.json()).toEqual(first.json())
   expect(second.headers['idempotency-replayed']).toBe('true')
   const other = await post(fixture.gateway, {
-    message: { ...message, taskDescription: 'other' },
+    message: { ...message, currentState: { other: 1 } },
     checkpoint: {},
   })
   expect(other.statusCode).toBe(409)

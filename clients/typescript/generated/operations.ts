@@ -811,6 +811,7 @@ readonly "traceId"?: string
 }
 
 export type StateSubmission = {
+/** Without taskDescription, completedSubtasks and parentHandoffId it is the first handoff of a task: the message says INITIAL, and what is to be done stands in currentState. */
 readonly "agentState": {
 readonly "taskId": string
 readonly "handoffId"?: string
@@ -821,9 +822,9 @@ readonly "agentId": string
 readonly "agentVersion": string
 readonly "executionId"?: string
 }
-readonly "taskDescription": string
-readonly "completedSubtasks": readonly (Readonly<Record<string, unknown>>)[]
-readonly "remainingSubtasks": readonly (Readonly<Record<string, unknown>>)[]
+readonly "taskDescription"?: string
+readonly "completedSubtasks"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "remainingSubtasks"?: readonly (Readonly<Record<string, unknown>>)[]
 readonly "currentState": Readonly<Record<string, unknown>>
 readonly "relevantContext"?: readonly (Readonly<Record<string, unknown>>)[]
 readonly "conversationHistory"?: readonly ({

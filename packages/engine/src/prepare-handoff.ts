@@ -1,7 +1,15 @@
 // From agent state to the signed row that one transaction commits: build, compress, sign, checkpoint.
 import { createHash, randomUUID } from 'node:crypto'
 import { isName } from '@baton/ledger'
-import { ANY_AGENT, buildHandoff, microUSD, signHandoff, usdFromMicro } from '@baton/protocol'
+import {
+  ANY_AGENT,
+  buildHandoff,
+  checkCompleteness,
+  microUSD,
+  ProtocolError,
+  signHandoff,
+  usdFromMicro,
+} from '@baton/protocol'
 import type {
   AgentCost,
   AgentState,
@@ -139,7 +147,14 @@ export interface ReadyMessage {
 /** Signs a message that was built elsewhere and saves the sender's checkpoint with it. */
 export function prepareMessage(ready: ReadyMessage, options: PrepareOptions): NewHandoff {
   const { message, addedCostMicroUSD, checkpoint } = ready
+  refuseWithoutWork(message)
   return { ...prepareSaved(message, { state: checkpoint }, options), addedCostMicroUSD }
+}
+
+// The builder refuses it as well: no receiver could accept it, and it would come back only after its last attempt.
+function refuseWithoutWork(message: HandoffMessage): void {
+  const [first, ...others] = checkCompleteness(message, undefined)
+  if (first !== undefined) throw new ProtocolError('BATON_HANDOFF_INVALID', [first, ...others])
 }
 
 /** What a sender saves to go on from after a rollback. */

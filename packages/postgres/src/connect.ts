@@ -51,7 +51,7 @@ interface DatabaseTraits {
   readonly session?: readonly string[]
 }
 
-interface RunStatement {
+export interface RunStatement {
   <Row>(db: Database, name: string, statement: Compilable<Row>): Promise<Row[]>
   <Row extends pg.QueryResultRow>(
     db: Database,

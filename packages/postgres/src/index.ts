@@ -1,6 +1,6 @@
 // Postgres as every database of Baton is used: bounded connections, classified errors, migrations, sets as columns.
 export { connectTo, hasCode } from './connect.ts'
-export type { Database, Pool, PoolOptions, Snapshot } from './connect.ts'
+export type { Database, Pool, PoolOptions, RunStatement, Snapshot } from './connect.ts'
 export {
   applyMigrations,
   ensureDatabase,
@@ -28,6 +28,7 @@ export {
   timestamptz,
   uuid,
 } from './columns.ts'
+export type { Columns, ColumnType } from './columns.ts'
 export { BINARY } from './binary-columns.ts'
 export { copyOut } from './copy-out.ts'
 export { identifyServer, takeBaseBackup, withWalSender } from './base-backup.ts'

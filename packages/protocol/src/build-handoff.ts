@@ -1,12 +1,15 @@
 // Makes a handoff message out of what an agent knows when its execution ends (E02).
 import { randomUUID } from 'node:crypto'
 import type { AgentCost, AgentState, HandoffConstraints } from './agent-state.ts'
+import { checkCompleteness } from './checks/completeness.ts'
 import { checkConsistency } from './checks/consistency.ts'
 import { compressContext } from './compress-context.ts'
 import type { Compression, CompressionOptions } from './compress-context.ts'
 import { ProtocolError } from './detail.ts'
 import type { Detail } from './detail.ts'
 import type { Turn } from './generated/handoff.ts'
+import { completeState } from './given-state.ts'
+import type { GivenState } from './given-state.ts'
 import type { HandoffMessage } from './handoff-message.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
@@ -30,14 +33,18 @@ export interface BuiltHandoff {
  * conversation when the message would fill more than the threshold of the receiver's context
  * window (E03), and writes the lowest schema version that carries the fields in use. Constraints
  * may be given as the bare list. Throws ProtocolError BATON_HANDOFF_INVALID, with every detail, when every
- * receiver would refuse the result for its schema, subtask ids, version range or depth; an exhausted budget is the receiver's to refuse.
+ * receiver would refuse the result for its schema, subtask ids, version range or depth, or because nothing is completed and it is no first
+ * handoff; an exhausted budget is the receiver's to refuse.
  */
 export function buildHandoffMessage(
-  agentState: AgentState,
+  agentState: GivenState,
   targetAgentType: string,
   constraints: HandoffConstraints | readonly string[] = [],
 ): HandoffMessage {
-  return buildHandoff(agentState, targetAgentType, constraints).message
+  const { message } = buildHandoff(completeState(agentState), targetAgentType, constraints)
+  const incomplete = checkCompleteness(message, undefined)
+  if (incomplete.length > 0) throw invalid(incomplete)
+  return message
 }
 
 /** The same, and says what the compression did; `condense` says who writes the summary, or what was written ahead. */

@@ -51,4 +51,4 @@ export {
 } from './settings.ts'
 export { createTls, NO_TLS, readTls, TLS_SETTINGS, TLS_VERSION_MIN, tlsClients } from './tls.ts'
 export type { Tls, TlsClients, TlsMaterial } from './tls.ts'
-export type { SettingRow, Settings, SettingsSpec } from './settings.ts'
+export type { SettingKind, SettingRow, Settings, SettingsSpec } from './settings.ts'

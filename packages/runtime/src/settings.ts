@@ -6,7 +6,7 @@ import { weaknessOf } from './weak-secret.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-interface Kind<Value> {
+export interface SettingKind<Value> {
   readonly kind: string
   readonly help: string
   readonly default: Value | undefined
@@ -33,14 +33,15 @@ interface Common<Value> {
 
 /** The values that `readSettings` answers for a spec. */
 export type Settings<Spec> = {
-  [Name in keyof Spec]: Spec[Name] extends Kind<infer Value> ? Value : never
+  [Name in keyof Spec]: Spec[Name] extends SettingKind<infer Value> ? Value : never
 }
 
 function kind<Value>(
   name: string,
   common: Common<Value>,
-  rest: Pick<Kind<Value>, 'parse'> & Partial<Omit<Kind<Value>, 'kind' | keyof Common<Value>>>,
-): Kind<Value> {
+  rest: Pick<SettingKind<Value>, 'parse'> &
+    Partial<Omit<SettingKind<Value>, 'kind' | keyof Common<Value>>>,
+): SettingKind<Value> {
   return {
     kind: name,
     help: common.help,
@@ -58,7 +59,7 @@ function kind<Value>(
 /** With a `pattern`, `bounds` says in words what it allows. */
 export const text = (
   common: Common<string> & { readonly pattern?: RegExp; readonly bounds?: string },
-): Kind<string> => {
+): SettingKind<string> => {
   const { pattern = /^/, bounds = '' } = common
   return kind('text', common, {
     bounds,
@@ -71,7 +72,7 @@ export function optionalText(common: {
   readonly help: string
   readonly pattern?: RegExp
   readonly bounds?: string
-}): Kind<string | undefined> {
+}): SettingKind<string | undefined> {
   const { parse, bounds } = text(common)
   return kind<string | undefined>('text', { help: common.help, optional: true }, { parse, bounds })
 }
@@ -86,13 +87,14 @@ const OWN_SECRET = {
 }
 
 /** A value that is never printed, never weak, and never the same as another secret of the process. */
-export const secret = (common: Common<string>): Kind<string> => kind('secret', common, OWN_SECRET)
+export const secret = (common: Common<string>): SettingKind<string> =>
+  kind('secret', common, OWN_SECRET)
 
-export const optionalSecret = (common: { help: string }): Kind<string | undefined> =>
+export const optionalSecret = (common: { help: string }): SettingKind<string | undefined> =>
   kind<string | undefined>('secret', { ...common, optional: true }, OWN_SECRET)
 
 /** A value that is never printed and that somebody else made as they saw fit. */
-export const optionalForeignSecret = (common: { help: string }): Kind<string | undefined> =>
+export const optionalForeignSecret = (common: { help: string }): SettingKind<string | undefined> =>
   kind<string | undefined>(
     'secret',
     { ...common, optional: true },
@@ -101,7 +103,7 @@ export const optionalForeignSecret = (common: { help: string }): Kind<string | u
 
 export function integer(
   common: Common<number> & { readonly min: number; readonly max: number },
-): Kind<number> {
+): SettingKind<number> {
   const bounds = `${common.min} to ${common.max}`
   return kind('integer', common, {
     bounds,
@@ -113,7 +115,7 @@ export function integer(
   })
 }
 
-export const flag = (common: Common<boolean>): Kind<boolean> =>
+export const flag = (common: Common<boolean>): SettingKind<boolean> =>
   kind('flag', common, {
     bounds: '1 or 0',
     parse: (raw) => {
@@ -126,7 +128,7 @@ export const flag = (common: Common<boolean>): Kind<boolean> =>
 export const oneOf = <const Choice extends string>(
   choices: readonly Choice[],
   common: Common<Choice>,
-): Kind<Choice> =>
+): SettingKind<Choice> =>
   kind('choice', common, {
     bounds: choices.join(', '),
     parse: (raw) => {
@@ -152,17 +154,17 @@ const ofUrls = (protocols: readonly string[]) => ({
 })
 
 /** URLs may carry a password, so they are printed with it masked. */
-export const url = (protocols: readonly string[], common: Common<string>): Kind<string> =>
+export const url = (protocols: readonly string[], common: Common<string>): SettingKind<string> =>
   kind('url', common, ofUrls(protocols))
 
 export const optionalUrl = (
   protocols: readonly string[],
   common: { help: string },
-): Kind<string | undefined> =>
+): SettingKind<string | undefined> =>
   kind<string | undefined>('url', { ...common, optional: true }, ofUrls(protocols))
 
 // eslint-disable-next-line typescript/no-explicit-any -- a record of kinds of different values
-export type SettingsSpec = Record<string, Kind<any>>
+export type SettingsSpec = Record<string, SettingKind<any>>
 
 /**
  * Reads every setting of `spec` from `environment`, or from the file that `NAME_FILE` names. An empty variable counts as absent, and
@@ -261,7 +263,7 @@ const invalid = (problems: readonly string[]) =>
     fix: 'Correct the environment variables above; `baton settings` lists all of them.',
   })
 
-const shown = (setting: Kind<unknown>, raw: string): string =>
+const shown = (setting: SettingKind<unknown>, raw: string): string =>
   setting.secret ? 'set (value hidden)' : JSON.stringify(maskPassword(raw))
 
 /** Replaces the password of a URL, also of a malformed one; other text stays as it is. */

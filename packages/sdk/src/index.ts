@@ -36,6 +36,7 @@ export type { HandoffValidation, ValidateOptions } from './validate-handoff.ts'
 export { buildHandoffMessage, createKeyRing } from '@baton/protocol'
 export type {
   AgentState,
+  GivenState,
   HandoffConstraints,
   HandoffMessage,
   JsonObject,

@@ -1,5 +1,6 @@
 // The sender side for applications: one pool, group commit over concurrent sends, or the caller's own transaction.
-import type { AgentState, HandoffConstraints, KeyRing } from '@baton/protocol'
+import { checkCompleteness, completeState, ProtocolError } from '@baton/protocol'
+import type { AgentState, GivenState, HandoffConstraints, KeyRing } from '@baton/protocol'
 import {
   createDirectDelivery,
   createHandoffSender,
@@ -102,7 +103,7 @@ export interface Sender {
    * refused (BATON_PRIORITY_REFUSED) where `sendsCritical` does not allow it.
    */
   send(
-    agentState: AgentState,
+    agentState: GivenState,
     targetAgentType: string,
     constraints?: HandoffConstraints,
   ): Promise<Sent>
@@ -111,7 +112,7 @@ export interface Sender {
    * call loses nothing: the queue delivers it, and `handoff` says how it stands.
    */
   sendSync(
-    agentState: AgentState,
+    agentState: GivenState,
     targetAgentType: string,
     constraints?: HandoffConstraints,
   ): Promise<SentSync>
@@ -123,13 +124,13 @@ export interface Sender {
    * condensed by the extract, or by what `summarise` answered before it began. Relays are woken by their poll. Metrics count it at once, also where that
    * transaction rolls back.
    */
-  sendIn(transaction: Database, agentState: AgentState, target: SendTarget): Promise<Sent>
+  sendIn(transaction: Database, agentState: GivenState, target: SendTarget): Promise<Sent>
   /**
    * What the summariser writes of the conversation for this receiver, for `sendIn`, which the same state and target
    * are given to; undefined where it needs none, where there are several receivers or a join, and where it was sent before.
    */
   summarise(
-    agentState: AgentState,
+    agentState: GivenState,
     target: Omit<SendTarget, 'summary'>,
   ): Promise<WrittenSummary | undefined>
   /** Whether the operational database answers. */
@@ -201,9 +202,10 @@ export function createSender(options: SenderOptions): Sender {
       : openDirectCalls({ ...sync, tls: options.tls, waitMs: waitOf(sync) }, { metrics, logger })
   const deliverDirectly = createDirectDelivery({ pool, calls, waitMs: waitOf(sync), logger })
   return {
-    send: (agentState, targetAgentType, constraints = {}) =>
-      sender.send({ agentState, targetAgentType, constraints }),
-    async sendSync(agentState, targetAgentType, constraints = {}) {
+    send: async (agentState, targetAgentType, constraints = {}) =>
+      sender.send({ agentState: toSend(agentState), targetAgentType, constraints }),
+    async sendSync(given, targetAgentType, constraints = {}) {
+      const agentState = toSend(given)
       const sent = await sender.send({ agentState, targetAgentType, constraints })
       const { handoffId, duplicate: repeated } = sent
       const delivered = await deliverDirectly({ handoffId, repeated })
@@ -215,7 +217,8 @@ export function createSender(options: SenderOptions): Sender {
     },
     sendMessage: sender.sendMessage,
     summarise: summariseAhead({ ...preparing, ...bounds, ...author }),
-    async sendIn(transaction, agentState, { agentType, constraints = {}, summary }) {
+    async sendIn(transaction, given, { agentType, constraints = {}, summary }) {
+      const agentState = toSend(given)
       const request = { agentState, targetAgentType: agentType, constraints }
       requireResidency(agentState.residency, jurisdiction)
       const onCompressed = () => metrics.contextCompressionsTotal.inc()
@@ -251,6 +254,14 @@ export function createSender(options: SenderOptions): Sender {
   }
 }
 
+// No receiver could accept it, and it would come back only after its last attempt.
+function toSend(given: GivenState): AgentState {
+  const state = completeState(given)
+  const [first, ...others] = checkCompleteness(state, undefined)
+  if (first !== undefined) throw new ProtocolError('BATON_HANDOFF_INVALID', [first, ...others])
+  return state
+}
+
 interface AheadParts extends Pick<ReturnParts, 'pool' | 'receivers' | 'metrics' | 'logger'> {
   readonly summariser: Summariser | undefined
   readonly jurisdiction: string | undefined
@@ -259,9 +270,10 @@ interface AheadParts extends Pick<ReturnParts, 'pool' | 'receivers' | 'metrics' 
 
 function summariseAhead(parts: AheadParts): Sender['summarise'] {
   const { pool, receivers, summariser, jurisdiction, tenant, metrics, logger } = parts
-  return async (agentState, { agentType, constraints = {} }) => {
+  return async (given, { agentType, constraints = {} }) => {
     const { receiverList = [], join } = constraints
     if (receiverList.length > 1 || join !== undefined) return undefined
+    const agentState = toSend(given)
     const request = { agentState, targetAgentType: agentType, constraints }
     requireResidency(agentState.residency, jurisdiction)
     const targetAgentType = await receiverOf(request, { pool, tenant, logger })

@@ -1,5 +1,12 @@
 // Whether a message can be signed, stored and delivered. What the receiver judges is left to the receiver.
-import { deliveryOf, judgeMessage, microUSD, ProtocolError, verifySignature } from '@baton/protocol'
+import {
+  checkCompleteness,
+  deliveryOf,
+  judgeMessage,
+  microUSD,
+  ProtocolError,
+  verifySignature,
+} from '@baton/protocol'
 import type { Detail, HandoffMessage, KeyRing } from '@baton/protocol'
 import { ProblemError } from '@baton/http/server'
 import { parseTracestate } from '@baton/telemetry'
@@ -21,6 +28,7 @@ export function requireDeliverable(message: HandoffMessage, place: Place): void 
     ...checkTracestate(message),
     ...checkInstants(message),
     ...checkTaskBudget(message),
+    ...checkCompleteness(message, undefined),
   ]
   if (unstorable.length > 0) throw invalidHandoff('BATON_HANDOFF_INVALID', unstorable, place)
 }

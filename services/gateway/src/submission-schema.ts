@@ -74,6 +74,14 @@ export const AGENT_STATE = closed(
   ],
 )
 
+/** The same as a sender gives it. */
+const GIVEN_STATE = {
+  ...AGENT_STATE,
+  description:
+    'Without taskDescription, completedSubtasks and parentHandoffId it is the first handoff of a task: the message says INITIAL, and what is to be done stands in currentState.',
+  required: ['taskId', 'agent', 'currentState', 'cost'],
+}
+
 /** What it asks of the receiver and of the delivery. */
 export const CONSTRAINTS = closed(
   {
@@ -103,7 +111,7 @@ export const CONSTRAINTS = closed(
 /** What an agent knows at the end of its execution; Baton builds the message. */
 export const STATE_SUBMISSION = closed(
   {
-    agentState: AGENT_STATE,
+    agentState: GIVEN_STATE,
     targetAgentType: text,
     constraints: { ...CONSTRAINTS, default: {} },
   },

@@ -8,8 +8,8 @@ import type {
   ReadyMessage,
   Sent,
 } from '@baton/engine'
-import { buildHandoffMessage, microUSD } from '@baton/protocol'
-import type { AgentState, Detail, HandoffMessage, KeyRing } from '@baton/protocol'
+import { buildHandoffMessage, completeState, microUSD } from '@baton/protocol'
+import type { Detail, GivenState, HandoffMessage, KeyRing } from '@baton/protocol'
 import type { Database, ExternalRef, NewHandoff } from '@baton/store'
 import { codeOf } from '@baton/runtime'
 import { messagingAttributes, parseTraceparent, startSpan } from '@baton/telemetry'
@@ -42,7 +42,7 @@ interface SubmissionDeps {
 }
 
 type StateSubmission = Omit<HandoffRequest, 'constraints' | 'agentState'> & {
-  readonly agentState: Omit<AgentState, 'traceparent'> & { readonly traceparent?: string }
+  readonly agentState: GivenState
   readonly constraints?: HandoffRequest['constraints']
 }
 
@@ -57,8 +57,8 @@ const PRIORITY_DEFAULT = 2
 
 /**
  * Reads `{ agentState, targetAgentType, constraints }` or `{ message, checkpoint }`, whose outer form was checked. What the
- * receiver judges (completeness, budget, safety) is left to it, so that the refusal is on record;
- * what could never be delivered throws a 422 problem here.
+ * receiver judges (the state it needs, budget, safety) is left to it, so that the refusal is on record;
+ * what could never be delivered, and what no receiver could accept, throws a 422 problem here.
  */
 export function readSubmission(request: FastifyRequest, deps: SubmissionDeps): Submission {
   const body = request.body as StateSubmission | MessageSubmission
@@ -125,7 +125,7 @@ function withTrace(body: StateSubmission, span: Span): HandoffRequest {
   const inherits = agentState.traceparent === undefined && constraints.schemaVersion !== '2.0'
   const tracestate = agentState.tracestate ?? (inherits ? span.tracestate : undefined)
   const traced = { ...agentState, traceparent, ...(tracestate === undefined ? {} : { tracestate }) }
-  return { agentState: traced, targetAgentType, constraints }
+  return { agentState: completeState(traced), targetAgentType, constraints }
 }
 
 const BROKEN_TRACE: Detail = {

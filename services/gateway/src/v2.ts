@@ -72,7 +72,7 @@ const SEND_HANDOFF = {
   operationId: 'sendHandoff',
   summary: 'Send a handoff; answered once it is durable',
   description:
-    "Takes what an agent knows at the end of its execution, or a message that was built elsewhere together with the sender's checkpoint. The receiver judges completeness, budget and safety; a handoff it refuses is on record and shows up under its id.",
+    "Takes what an agent knows at the end of its execution, or a message that was built elsewhere together with the sender's checkpoint. The receiver judges whether the state has what its agent needs, budget and safety; a handoff it refuses is on record and shows up under its id. Where nothing is completed and the description is not INITIAL, it is refused at once.",
   headers: { type: 'object', properties: { ...KEY_HEADER, ...TRACE_HEADERS } },
   querystring: {
     type: 'object',
@@ -95,9 +95,6 @@ const SEND_HANDOFF = {
           agentState: {
             taskId: '5d0f2c8e-7d3c-4f0a-9d53-0a3f7a0a1c11',
             agent: { agentId: 'intake-agent', agentVersion: '1.0.0' },
-            taskDescription: 'INITIAL',
-            completedSubtasks: [],
-            remainingSubtasks: [{ subtaskId: 'extract', description: 'Extract the clauses' }],
             currentState: { document: '...' },
             cost: {
               spentSoFarUSD: 0,

@@ -1,6 +1,6 @@
 // Sends one handoff per input line and answers one line each, only after its commit.
 import { parseMessage } from '@baton/protocol'
-import type { AgentState, Detail, HandoffConstraints } from '@baton/protocol'
+import type { Detail, GivenState, HandoffConstraints } from '@baton/protocol'
 import { codeOf } from '@baton/runtime'
 import type { Sender, Sent } from '@baton/sdk'
 
@@ -26,7 +26,7 @@ export interface SendLinesOptions {
 }
 
 interface LineRequest {
-  readonly agentState: AgentState
+  readonly agentState: GivenState
   readonly targetAgentType: string
   readonly constraints?: HandoffConstraints
 }

@@ -1,6 +1,6 @@
 // A join is built once its branches have ended, when nobody is left to be told what is wrong with it: so it is built once
 // ahead, and whoever asks for it is told.
-import { buildHandoffMessage, ProtocolError } from '@baton/protocol'
+import { buildHandoff, ProtocolError } from '@baton/protocol'
 import type { HandoffRequest } from '../prepare-handoff.ts'
 
 const PLACES: Readonly<Record<string, string>> = {
@@ -13,7 +13,7 @@ export function soundJoin(request: HandoffRequest): string {
   const { agentState, targetAgentType, constraints } = request
   const { receiverContextWindowTokens: _, ...others } = constraints
   try {
-    buildHandoffMessage(agentState, targetAgentType, others)
+    buildHandoff(agentState, targetAgentType, others)
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error
     const [first, ...rest] = error.details.map((detail) => ({

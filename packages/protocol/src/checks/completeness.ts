@@ -5,11 +5,16 @@ import type { HandoffMessage } from '../handoff-message.ts'
 import { pointerTo } from '../json.ts'
 
 /** The literal task description of a first handoff, before which no work can have been done. */
-const INITIAL = 'INITIAL'
+export const INITIAL = 'INITIAL'
+
+/** What it looks at, of a message or of the state that one is made of. */
+type Judged = Pick<HandoffMessage, 'taskDescription' | 'currentState'> & {
+  readonly completedSubtasks: readonly unknown[]
+}
 
 /** Every gap; each makes the message INCOMPLETE_CONTEXT. */
 export function checkCompleteness(
-  message: HandoffMessage,
+  message: Judged,
   agent: AgentRegistration | undefined,
 ): readonly Detail[] {
   const details: Detail[] = []
@@ -23,8 +28,8 @@ export function checkCompleteness(
 const NO_WORK_DONE: Detail = {
   pointer: '/completedSubtasks',
   rule: 'completedSubtasks',
-  message: 'the sender completed nothing',
-  fix: 'List what was completed, or mark a first handoff with the task description INITIAL.',
+  message: 'nothing was completed, and this is no first handoff',
+  fix: 'List what was completed. On a first handoff leave taskDescription out, or make it INITIAL, and say in currentState what is to be done.',
 }
 
 function missingState(key: string): Detail {
