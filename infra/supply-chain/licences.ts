@@ -13,6 +13,8 @@ const ALLOWED = new Set([
   'PSF-2.0',
   'Python-2.0',
   'Unlicense',
+  // Its author gave up every right: a dedication to the public, which asks for nothing.
+  'CC0-1.0',
 ])
 
 /** Where a package says nothing that a program reads: what stands in its file LICENSE. */

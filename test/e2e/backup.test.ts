@@ -1,7 +1,9 @@
-// A backup of a running instance's data holds all of its records; one that was changed is refused by its check and by a restore.
+// An instance that is gone as a whole comes back from its backup and the secrets that were kept apart, and whoever was erased since is
+// erased again; a backup that was changed is refused.
 import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { discardPostgres } from '@baton/embedded'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openCommandLine } from './command-line.ts'
 import type { CommandLine } from './command-line.ts'
@@ -25,6 +27,14 @@ interface Summary {
   readonly folder: string
   readonly records: number
   readonly coldObjects: number
+}
+
+interface Restored {
+  readonly records: number
+  readonly gaps: readonly object[]
+  readonly erasures: { readonly repeated: number; readonly keys: number }
+  readonly admitted: boolean
+  readonly verified: number
 }
 
 let taken: Summary
@@ -78,6 +88,33 @@ it('holds all records, as its list says', async () => {
   expect(stdout).toContain('all as listed')
   expect(exitCode).toBe(0)
 })
+
+it(
+  'brings back an instance that is gone as a whole, and erases again who was erased since',
+  async () => {
+    await discardPostgres(join(baton.home, 'pg'))
+    await rm(baton.home, { recursive: true })
+    const restored = await json<Restored>('restore', '--secrets', secrets)
+    expect(restored).toMatchObject({ admitted: true, verified: 0, gaps: [] })
+    expect(restored.erasures).toMatchObject({ repeated: 1, keys: 1 })
+    expect(restored.records).toBe(taken.records)
+  },
+  MAX_MS,
+)
+
+it(
+  'records the erasure once more when its services start, and verifies',
+  async () => {
+    const found = await baton.run('subject', PERSON, '--json')
+    expect([found.exitCode, JSON.parse(found.stdout)]).toMatchObject([
+      5,
+      { handoffs: [], records: [] },
+    ])
+    const { exitCode, stdout } = await baton.run('verify')
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('Verified OK')])
+  },
+  MAX_MS,
+)
 
 it('is refused once a file of it was changed', async () => {
   const archive = join(taken.folder, 'operational.tar.zst')
