@@ -288,7 +288,7 @@ describe('a main job that is interrupted', () => {
     })
     up.signal('SIGINT')
     expect(await up.exited()).toEqual({ code: 130, signal: null })
-    expect(up.stdout()).toBe('')
+    expect(JSON.parse(up.stdout())).toMatchObject({ error: { code: 'BATON_INTERRUPTED' } })
     expect((await baton.run('doctor')).exitCode).toBe(0)
     const again = summaryOf(
       await baton.run('up', '--once', '--reviews', '40', '--json', '--no-redis'),

@@ -80,7 +80,7 @@ async function held(): Promise<{ handoffId: string; taskId: string }> {
   const agentState = {
     taskId: randomUUID(),
     agent: { agentId: 'intake', agentVersion: '1.0.0' },
-    taskDescription: 'Review a licence',
+    taskDescription: 'INITIAL',
     completedSubtasks: [],
     remainingSubtasks: [{ subtaskId: 'review', description: 'review it' }],
     currentState: { licence: {} },
