@@ -33,10 +33,15 @@ export { BINARY } from './binary-columns.ts'
 export { copyOut } from './copy-out.ts'
 export { identifyServer, takeBaseBackup, withWalSender } from './base-backup.ts'
 export type { BaseBackup, ServerPosition, Sink } from './base-backup.ts'
-export { dropSlot, followWal, segmentBytesOf } from './follow-wal.ts'
-export type { WalFollowing } from './follow-wal.ts'
 export { RESTORED_SETTING, refuseUnfinishedRestore, UNFINISHED_RESTORE } from './restored.ts'
-export { formatLsn, isHistoryName, listWalFiles, readLsn, walFileName } from './wal-files.ts'
+export {
+  formatLsn,
+  isHistoryName,
+  listWalFiles,
+  readLsn,
+  segmentBytesOf,
+  walFileName,
+} from './wal-files.ts'
 export type { WalFile } from './wal-files.ts'
 export type { CopyFields } from './copy-out.ts'
 export { ofTenant } from './tenant-sessions.ts'

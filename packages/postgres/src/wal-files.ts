@@ -1,5 +1,6 @@
 // Names and numbers of write-ahead log: positions, segments and the files that hold them, as Postgres has them.
 import { readdir } from 'node:fs/promises'
+import type pg from 'pg'
 
 const LSN_HALF = 32n
 const NAME = /^([0-9A-F]{8})([0-9A-F]{8})([0-9A-F]{8})(\.partial)?$/
@@ -56,4 +57,12 @@ export async function listWalFiles(folder: string, segmentBytes: number): Promis
     .map((name) => readWalName(name, segmentBytes))
     .filter((file) => file !== undefined)
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** How long a file of a server's write-ahead log is. */
+export async function segmentBytesOf(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ bytes: number }>(
+    `select setting::integer as bytes from pg_settings where name = 'wal_segment_size'`,
+  )
+  return rows[0]?.bytes ?? 16_777_216
 }
