@@ -86,13 +86,17 @@ function foldersWritten({ files, cold }: Plan, name: ProcessName): readonly stri
   return name === 'archiver' ? coldFolder : []
 }
 
+const isWithin = (folder: string, path: string): boolean => path.startsWith(`${folder}/`)
+
 /** Run as root on each machine; safe to run again. */
 function installScript(plan: Plan, { root, node }: Machine): string {
   const { folder, processes } = plan
   const users = [...new Set(processes.map(userOf))]
   const owned = processes.flatMap((name) => [
     `own ${userOf(name)} ${join(folder, name)}`,
-    ...foldersWritten(plan, name).map((path) => `own ${userOf(name)} ${path}`),
+    ...foldersWritten(plan, name).map(
+      (path) => `${isWithin(folder, path) ? 'own' : 'enter'} ${userOf(name)} ${path}`,
+    ),
     ...(plan.isTls ? [`own ${userOf(name)} ${join(folder, 'tls', `${name}.key`)}`] : []),
   ])
   return `#!/bin/sh
@@ -101,6 +105,12 @@ set -eu
 [ "$(id -u)" = 0 ] || { echo "Run it as root: sudo sh $0" >&2; exit 1; }
 user() { id "$1" >/dev/null 2>&1 || useradd --system --user-group --no-create-home --home-dir / --shell /usr/sbin/nologin "$1"; }
 own() { mkdir -p "$2" 2>/dev/null || true; chown -R "$1:$1" "$2"; chmod go-rwx "$2"; }
+# What others have in a folder elsewhere stays theirs: it is made where it is missing, given where init made it (empty, root's alone), and never taken.
+enter() {
+  [ -d "$2" ] || install -d -o "$1" -g "$1" -m 0700 "$2"
+  [ "$(stat -c %a:%u "$2"):$(ls -A "$2")" = 700:0: ] && chown "$1:$1" "$2"
+  runuser -u "$1" -- test -w "$2" || { echo "Let $1 write in $2, then run this again." >&2; exit 1; }
+}
 ${users.map((user) => `user ${user}`).join('\n')}
 # Nobody but root looks around in it, and everybody gets through to their own.
 chown root:root ${folder}
