@@ -19,5 +19,9 @@ it('makes or enters a folder elsewhere, and never takes what is in it', () => {
   expect(script).toContain('\nenter baton-log /srv\n')
   expect(script).toContain('\nenter baton-log /mnt/cold\n')
   expect(script).toContain('\nown baton-log /etc/baton/state/sealer\n')
+  // Root writes there again: what a process could put into its folder would lead root elsewhere.
+  expect(script).toContain('\nlend baton-log /etc/baton/auditor\n')
+  expect(script).toContain('  chown -R "root:$1" "$2"\n')
+  expect(script).not.toMatch(/^own \S+ \/etc\/baton\/(?!state\/|tls\/)/m)
   expect(script).not.toMatch(/^own \S+ \/(?!etc\/baton\/)/m)
 })

@@ -93,7 +93,7 @@ function installScript(plan: Plan, { root, node }: Machine): string {
   const { folder, processes } = plan
   const users = [...new Set(processes.map(userOf))]
   const owned = processes.flatMap((name) => [
-    `own ${userOf(name)} ${join(folder, name)}`,
+    `lend ${userOf(name)} ${join(folder, name)}`,
     ...foldersWritten(plan, name).map(
       (path) => `${isWithin(folder, path) ? 'own' : 'enter'} ${userOf(name)} ${path}`,
     ),
@@ -105,6 +105,13 @@ set -eu
 [ "$(id -u)" = 0 ] || { echo "Run it as root: sudo sh $0" >&2; exit 1; }
 user() { id "$1" >/dev/null 2>&1 || useradd --system --user-group --no-create-home --home-dir / --shell /usr/sbin/nologin "$1"; }
 own() { mkdir -p "$2" 2>/dev/null || true; chown -R "$1:$1" "$2"; chmod go-rwx "$2"; }
+# Settings are systemd's to read; what lies beside them its process reads too. Root writes here again, so nobody else may put anything there.
+lend() {
+  chown -R "root:$1" "$2"
+  chmod 0750 "$2"
+  chmod 0600 "$2/settings.env"
+  if [ -f "$2/policy" ]; then chmod 0640 "$2/policy"; fi
+}
 # What others have in a folder elsewhere stays theirs: it is made where it is missing, given where init made it (empty, root's alone), and never taken.
 enter() {
   [ -d "$2" ] || install -d -o "$1" -g "$1" -m 0700 "$2"
