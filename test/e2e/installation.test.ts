@@ -112,6 +112,25 @@ describe('an installation on servers of one’s own', () => {
     expect(found.exitCode).toBe(0)
   })
 
+  it('tells programs how to join it, as far as who asks may read that', async () => {
+    const ofProgram = JSON.parse((await baton(['env', '--json'])).stdout) as object
+    expect(ofProgram).toMatchObject({
+      BATON_HOME: folder,
+      BATON_GATEWAY_URL: expect.stringMatching(/^https:/) as string,
+      BATON_API_KEY: expect.stringMatching(/^bk_/) as string,
+      BATON_DATABASE_URL: expect.stringContaining('baton_delivery') as string,
+    })
+    await rename(join(folder, 'receiver'), join(folder, '..', 'receiver'))
+    const overHttp = await baton(['env', '--format', 'dotenv', '--as', 'ann'])
+    await rename(join(folder, '..', 'receiver'), join(folder, 'receiver'))
+    expect(overHttp.stderr).toContain('enough for programs over HTTP')
+    expect(parseEnv(overHttp.stdout)).toMatchObject({
+      BATON_API_KEY: expect.stringMatching(/^bk_/) as string,
+      BATON_PERSON_KEY: expect.any(String) as string,
+    })
+    expect(overHttp.stdout).not.toContain('BATON_DATABASE_URL')
+  })
+
   it('runs the main job, whose log is sealed, witnessed and archived', async () => {
     expect(manual[3]).toBe('BATON_HOME=/etc/baton npm run up -- --once')
     const { stdout, stderr } = await baton(['up', '--once', '--reviews', '3'])

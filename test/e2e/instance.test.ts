@@ -1,7 +1,7 @@
 // One instance, several commands: they share its services, notice each other, and clear up after a killed one.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -9,7 +9,7 @@ import { discardPostgres, isAlive } from '@baton/embedded'
 import { eventually, pauseTree, spawnService } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openCommandLine } from './command-line.ts'
+import { openCommandLine, runCommandLine } from './command-line.ts'
 import type { CommandLine } from './command-line.ts'
 import { isFine, summaryOf } from './main-job.ts'
 
@@ -81,6 +81,30 @@ describe('an instance that stays up', () => {
   it('answers HTTP where it says', async () => {
     const url = /gateway (http:\S+?)\.\s/.exec(up.output())?.[1]
     expect((await fetch(new URL('/healthz', url))).status).toBe(200)
+  })
+
+  it('tells programs how to join it, and takes nothing of that for its own commands', async () => {
+    const told = await baton.run('env', '--json')
+    expect(told.exitCode).toBe(0)
+    const printed = JSON.parse(told.stdout) as Record<string, string>
+    const keyFile = printed['BATON_API_KEY_FILE'] ?? ''
+    expect((await stat(keyFile)).mode & 0o777).toBe(0o600)
+    const key = (await readFile(keyFile, 'utf8')).trim()
+    const answer = await fetch(new URL('/v2/tasks', printed['BATON_GATEWAY_URL']), {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    expect(answer.status).toBe(200)
+    const secrets = Object.keys(printed).filter((name) => /KEYS?$|TOKEN$|DATABASE_URL$/.test(name))
+    expect(secrets).toEqual([])
+    const moved = { ...printed, BATON_GATEWAY_URL: 'http://127.0.0.1:1' }
+    const { stdout } = await baton.runWith(moved, 'env', '--as', 'reviewer-1')
+    const shown = 'cat "$BATON_API_KEY_FILE"'
+    const evaluated = await run('sh', ['-c', `eval "$1"; ${shown}`, 'sh', stdout])
+    expect(evaluated.stdout).toMatch(/^bk_reviewer-1_/)
+    expect(stdout).toContain(`BATON_GATEWAY_URL=${printed['BATON_GATEWAY_URL']}`)
+    const nowhere = await runCommandLine(['env', '--home', join(baton.home, 'none')], {})
+    expect(nowhere).toMatchObject({ exitCode: 5, stdout: '' })
+    expect(nowhere.stderr).toMatch(/no Baton runs in .*BATON_INSTANCE_NOT_RUNNING\)\n +Start one/)
   })
 
   it('tells a Prometheus where its processes show their metrics, and with which key', async () => {
@@ -166,8 +190,10 @@ describe('an instance that stays up', () => {
         describe: () => `all run again\n${up.output()}`,
       })
       for (const name of all) expect(up.output()).toMatch(new RegExp(`✗ ${name} +ended`))
-      const after = await servedIn(baton.home)
-      expect(after.map(({ restarts }) => restarts > 0)).toEqual(before.map(() => true))
+      // What was said is written down a moment later.
+      const areCounted = async () =>
+        (await servedIn(baton.home)).every(({ restarts }) => restarts > 0)
+      await eventually(areCounted, { deadlineMs: 5_000, describe: () => 'every restart counted' })
       const review = await baton.run('review-contract', CONTRACT, '--json')
       expect(review).toMatchObject({ exitCode: 0 })
       const doctor = await baton.run('doctor')

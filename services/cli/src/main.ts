@@ -2,7 +2,7 @@
 import { isAbsolute, join, resolve } from 'node:path'
 import { readSettings, secureDatabaseUrls, withFilesRead } from '@baton/runtime'
 import { ROOT } from './context.ts'
-import type { Context } from './context.ts'
+import type { Context, Environment } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
 import {
@@ -11,6 +11,7 @@ import {
 } from './installation/read-installation.ts'
 import { readPerson } from './instance/secrets.ts'
 import { asOperator } from './instance/instance-tls.ts'
+import { withoutPrinted } from './program-environment.ts'
 import { asksForJson, runProgram } from './program.ts'
 import type { GlobalOptions } from './program.ts'
 import { CLI_SETTINGS, HANDED_ON_SETTINGS } from './settings.ts'
@@ -39,9 +40,10 @@ process.on('uncaughtException', (error) => {
 })
 
 function openContext({ json = false, home, as: actAs }: GlobalOptions): Context {
-  const chosen = home ?? (process.env['BATON_HOME'] || join(ROOT, '.baton'))
+  const environment = withoutPrinted(process.env)
+  const chosen = home ?? (environment['BATON_HOME'] || join(ROOT, '.baton'))
   const folder = isAbsolute(chosen) ? chosen : resolve(chosen)
-  const told = { ...installationEnvironment(folder, actAs), ...process.env }
+  const told: Environment = { ...installationEnvironment(folder, actAs), ...environment }
   // On an installation its folder says who is known; a key of one's own names its owner itself.
   const isOwn = told['BATON_PERSON_KEY'] !== undefined || told['BATON_API_KEY'] !== undefined
   if (actAs !== undefined && !isOwn && readInstallationRecord(folder) === undefined)

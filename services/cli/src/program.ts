@@ -17,6 +17,7 @@ import { addPeople } from './people-commands.ts'
 import type { QueueChoice } from './instance/queue.ts'
 import { addSlo, addTop } from './level-commands.ts'
 import { addImport, addOffer, addOffers } from './offer-commands.ts'
+import { addEnv } from './program-commands.ts'
 import { addSafety } from './safety-commands.ts'
 import { addSchema } from './schema-commands.ts'
 import {
@@ -141,6 +142,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addEscalations,
   addCancel,
   addAgents,
+  addEnv,
   addSlo,
   addTop,
   addOffer,

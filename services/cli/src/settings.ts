@@ -45,6 +45,10 @@ export const CLI_SETTINGS = {
   BATON_HOME: optionalText({
     help: 'Folder of the embedded instance: data, secrets, logs. `.baton` in the checkout by default.',
   }),
+  BATON_PRINTED_BY_ENV: flag({
+    default: false,
+    help: '1 where `baton env` was evaluated in this shell: what it printed is for programs, and commands pass it over.',
+  }),
   BATON_DATABASE_ADMIN_URL: optionalUrl(POSTGRES, {
     help: 'A superuser of your Postgres. Without it an embedded Postgres is started.',
   }),

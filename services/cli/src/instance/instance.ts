@@ -21,7 +21,7 @@ import type { Serving } from './services.ts'
 import type { Watch } from './supervision.ts'
 
 export interface Instance
-  extends Omit<Serving, 'readyUrls' | 'servers'>, Pick<Watch, 'left' | 'whenLeft'> {
+  extends Omit<Serving, 'redisUrl' | 'readyUrls' | 'servers'>, Pick<Watch, 'left' | 'whenLeft'> {
   readonly databases: Databases
   /** Its processes go on when no command is left. */
   readonly runsByItself: boolean

@@ -22,6 +22,8 @@ export interface Serving {
   readonly queue: Queue['kind']
   readonly gatewayUrl: string
   readonly auditorUrl: string
+  /** Where programs of one's own find the queue; undefined where it stays within the receiver. */
+  readonly redisUrl: string | undefined
   /** Where each service says whether it is ready, by its name; the witness has no such place. */
   readonly readyUrls: Readonly<Record<string, string>>
   /** What was seen of the servers that the command supervises. */
@@ -74,6 +76,7 @@ async function tryStart(
     queue: kind,
     gatewayUrl: urls.gateway,
     auditorUrl: urls.auditor,
+    redisUrl,
     readyUrls: urls,
   }
   const servers: Supervision[] = []

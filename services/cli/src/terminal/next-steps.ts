@@ -3,4 +3,12 @@
 /** The words before a subcommand: through npm in a checkout. */
 export const COMMAND = 'npm run baton --'
 
+/** The same from any folder, for what takes its output: npm itself is silent then. */
+export const quietCommand = (root: string): string =>
+  `npm --prefix ${quoted(root.replace(/\/$/, ''))} run --silent baton --`
+
+/** As a shell of POSIX reads it. */
+export const quoted = (text: string): string =>
+  /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+
 export const nextStep = (args: string): string => `${COMMAND} ${args}`

@@ -9,6 +9,8 @@ export interface Output {
   readonly json: boolean
   /** Columns of the terminal; 120 where stdout is none. */
   readonly width: number
+  /** Whether stdout is a terminal, where a person reads it. */
+  readonly isRead: boolean
   /** Writes data to stdout, with a line end. */
   data(text: string): void
   /** Writes these very bytes to stdout. */
@@ -69,6 +71,7 @@ export function createOutput(streams: Streams, json: boolean): Output {
   return {
     json,
     width: stdout.columns ?? WIDTH,
+    isRead: stdout.isTTY === true,
     data,
     bytes: (data) => {
       clear()
