@@ -1,67 +1,71 @@
-// Postgres fails over to its synchronous standby under load: nothing that was confirmed is lost, and work goes on by itself.
+// Each database has a standby, and each fails over under load: nothing that was confirmed is lost, work goes on by itself, and a
+// primary that comes back after it was replaced gets nothing.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createPool } from '@baton/store'
-import {
-  acquireRedis,
-  describeWith,
-  eventually,
-  openLink,
-  startOwnPostgres,
-  startStandby,
-} from '@baton/testkit'
-import type { Link, OwnPostgres, Standby } from '@baton/testkit'
+import { acquireRedis, askPostgres, describeWith, startPostgresPair } from '@baton/testkit'
+import type { PostgresPair } from '@baton/testkit'
 import { goesOn, openWorld, startLoad } from './outage-world.ts'
-import type { World } from './outage-world.ts'
+import type { Load, World } from './outage-world.ts'
 
 const RESUMES_WITHIN_MS = 60_000
 
-async function ask(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
-  const pool = createPool({ url, applicationName: 'test', connectionsMax: 1 })
-  try {
-    return (await pool.query({ text })).rows
-  } finally {
-    await pool.end()
-  }
-}
-
 describeWith('a primary that is gone', await acquireRedis(), (redis) => {
-  let primary: OwnPostgres
-  let standby: Standby
-  let link: Link
+  let store: PostgresPair
+  let audit: PostgresPair
   let world: World
+  let load: Load
 
   beforeAll(async () => {
-    primary = await startOwnPostgres()
-    standby = await startStandby(primary)
-    await ask(primary.superuserUrl, `alter system set synchronous_standby_names = '*'`)
-    await ask(primary.superuserUrl, 'select pg_reload_conf()')
-    const following = `select from pg_stat_replication where sync_state = 'sync'`
-    await eventually(async () => (await ask(primary.superuserUrl, following)).length === 1, {
-      deadlineMs: RESUMES_WITHIN_MS,
-      describe: 'the primary waits for its standby',
+    ;[store, audit] = await Promise.all([startPostgresPair(), startPostgresPair()])
+    world = await openWorld({
+      purpose: 'fail over',
+      adminUrl: store.superuserUrl,
+      auditAdminUrl: audit.superuserUrl,
+      redisUrl: redis.url,
     })
-    link = await openLink(primary.superuserUrl)
-    const options = { purpose: 'fail over', adminUrl: link.url, redisUrl: redis.url }
-    world = await openWorld(options)
     await world.system.start('auditor')
-    await Promise.all([world.system.start('relay'), world.system.start('receiver')])
+    await Promise.all(
+      (['relay', 'relay', 'receiver', 'receiver'] as const).map((name) => world.system.start(name)),
+    )
+    load = startLoad(world, 20)
   }, 120_000)
   afterAll(async () => {
+    await load.stop()
     await world.close()
-    await link.close()
-    await standby.stop()
-    await primary.stop()
+    await Promise.all([store.stop(), audit.stop()])
   }, 60_000)
 
   const resumes = () => goesOn(world, { deadlineMs: RESUMES_WITHIN_MS })
 
-  it('is replaced by its standby, which has everything that was confirmed', async () => {
-    const load = startLoad(world, 20)
+  it('is replaced by its standby, of the tasks as of the log', async () => {
     await resumes()
-    await primary.crash()
-    await ask(standby.superuserUrl, 'select pg_promote()')
-    link.moveTo(standby.superuserUrl)
+    await store.primary.crash()
+    await store.promote()
     await resumes()
+    await audit.primary.crash()
+    await audit.promote()
+    await expect(resumes()).resolves.toBeUndefined()
+  })
+
+  it('gets nothing when it comes back and takes writes again', async () => {
+    await store.primary.restart()
+    const { superuserUrl } = store.primary
+    await askPostgres(superuserUrl, `alter system set synchronous_standby_names = ''`)
+    await askPostgres(superuserUrl, 'select pg_reload_conf()')
+    const database = new URL(world.system.adminUrls.store).pathname
+    const replaced = new URL(superuserUrl)
+    replaced.pathname = database
+    const seen = () => askPostgres(replaced.href, 'select count(*) as count from handoff')
+    const before = await seen()
+    // Whoever is connected is thrown out, so that all of them have to choose again.
+    await askPostgres(
+      store.standby.superuserUrl,
+      `select pg_terminate_backend(pid) from pg_stat_activity where usename like 'baton_%'`,
+    )
+    await resumes()
+    expect(await seen()).toEqual(before)
+  })
+
+  it('lost nothing that was confirmed, and repeated nothing', async () => {
     await load.stop()
     expect(load.failures.filter((code) => !code.startsWith('BATON_DATABASE_'))).toEqual([])
     expect(load.confirmed).toBeGreaterThan(10)

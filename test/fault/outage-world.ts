@@ -13,6 +13,7 @@ import { drained, violations } from './history.ts'
 interface WorldOptions {
   readonly purpose: string
   readonly adminUrl: string
+  readonly auditAdminUrl?: string
   readonly redisUrl: string
   readonly env?: Readonly<Record<string, string>>
 }

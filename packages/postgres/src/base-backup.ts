@@ -1,10 +1,10 @@
 // Copies a whole Postgres server while it works, as pg_basebackup does: the server itself makes the copy (BASE_BACKUP of the
 // replication protocol), so nothing has to be installed here, and no tool has to be as new as the server.
-import pg from 'pg'
+import type pg from 'pg'
 import type { Connection, Submittable } from 'pg'
 import { permanent, transient } from '@baton/runtime'
 import { hasCode } from './connect.ts'
-import { secureConnection } from './secure-connection.ts'
+import { connectToWritable } from './servers.ts'
 
 /** Where a server stands: which cluster it is, and how far its write-ahead log has come. */
 export interface ServerPosition {
@@ -46,23 +46,22 @@ export async function withWalSender<Result>(
   url: string,
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
-  const client = new pg.Client({
-    ...secureConnection(url),
+  const bounds = {
     application_name: 'baton-backup',
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
     // The driver hands it on as it is; its types know only whether.
     replication: 'database',
-  } as pg.ClientConfig)
-  client.on('error', () => undefined)
+  }
+  let client: pg.Client | undefined
   try {
-    await client.connect()
+    client = await connectToWritable(url, bounds)
     return await work(client)
   } catch (cause) {
     if (PERMISSION_DENIED.some((code) => hasCode(cause, code))) throw refused(cause)
     throw cause
   } finally {
-    await client.end().catch(() => undefined)
+    await client?.end().catch(() => undefined)
   }
 }
 

@@ -2,7 +2,9 @@
 import pg from 'pg'
 import type { Compilable } from 'kysely'
 import { BatonError, permanent, transient } from '@baton/runtime'
-import { secureConnection } from './secure-connection.ts'
+import { poolOfSeveral } from './pool-of-several.ts'
+import { NoServerWritable, serversOf } from './servers.ts'
+import type { Server } from './servers.ts'
 
 /** A pool or one connection inside a transaction; every statement takes it first. */
 export interface Database {
@@ -171,20 +173,30 @@ function openPool(traits: DatabaseTraits, options: PoolOptions): Pool {
     ...(traits.session ?? []),
     ...(options.role === undefined ? [] : [`role=${options.role}`]),
   ]
-  const pool = new pg.Pool({
-    ...secureConnection(options.url),
-    application_name: options.applicationName,
-    max: connectionsMax,
-    connectionTimeoutMillis: 2_000,
-    query_timeout: statementMs + 1_000,
-    keepAlive: true,
-    options: session.map((setting) => `-c ${setting}`).join(' '),
-    types,
-  })
-  // A connection that dies while idle is replaced by the pool; the next caller sees the outage.
-  pool.on('error', ignoreEnd)
-  // One that dies between two statements of a transaction fails the next of them, not the process.
-  pool.on('connect', (client) => client.on('error', ignoreEnd))
+  const servers = serversOf(options.url)
+  function open(server: Server): pg.Pool {
+    const pool = new pg.Pool({
+      ...server.connecting,
+      application_name: options.applicationName,
+      max: connectionsMax,
+      connectionTimeoutMillis: 2_000,
+      query_timeout: statementMs + 1_000,
+      keepAlive: true,
+      options: session.map((setting) => `-c ${setting}`).join(' '),
+      types,
+      // The pool waits for its promise and lets nobody in whom it rejects, which its types do not say.
+      // eslint-disable-next-line typescript/no-misused-promises
+      ...(!servers.isOne && { onConnect: (client) => servers.requireWritable(server, client) }),
+    })
+    // A connection that dies while idle is replaced by the pool; the next caller sees the outage.
+    pool.on('error', ignoreEnd)
+    // One that dies between two statements of a transaction fails the next of them, not the process.
+    pool.on('connect', (client) => client.on('error', ignoreEnd))
+    return pool
+  }
+  const pool = servers.isOne
+    ? open(servers.all[0])
+    : poolOfSeveral(servers, { open, isOfServer: isUnusable })
   options.gauges?.busy.read(() => pool.totalCount - pool.idleCount)
   options.gauges?.idle.read(() => pool.idleCount)
   options.gauges?.waiting.read(() => pool.waitingCount)
@@ -261,8 +273,9 @@ function classifierOf(traits: DatabaseTraits): (error: unknown) => BatonError {
         fix: TLS_FIX,
       })
     }
-    const state = code === '' ? '' : ` (${code})`
-    return transient(traits.unavailableCode, `${traits.name} did not answer${state}`, {
+    const why = error instanceof NoServerWritable ? error.message : code
+    const words = why === '' ? '' : ` (${why})`
+    return transient(traits.unavailableCode, `${traits.name} did not answer${words}`, {
       cause: error,
       fix: traits.unavailableFix,
     })

@@ -1,6 +1,6 @@
 // Hears a NOTIFY. Only a hint: whoever listens also polls, so a lost one costs time, not work.
-import pg from 'pg'
-import { secureConnection } from './secure-connection.ts'
+import type pg from 'pg'
+import { connectToWritable } from './servers.ts'
 
 export interface Listener {
   close(): Promise<void>
@@ -17,7 +17,6 @@ const PING_MS = 5_000
 
 /** Listens on a connection of its own and reconnects for ever, until closed. */
 export function listen({ url, channel, onWake }: ListenOptions): Listener {
-  const connecting = secureConnection(url)
   let closed = false
   let client: pg.Client | undefined
   let timer: NodeJS.Timeout | undefined
@@ -30,18 +29,20 @@ export function listen({ url, channel, onWake }: ListenOptions): Listener {
   }
 
   async function open(): Promise<void> {
-    const next = new pg.Client({
-      ...connecting,
-      application_name: 'baton-listener',
-      connectionTimeoutMillis: 2_000,
-      query_timeout: 2_000,
-      keepAlive: true,
-    })
-    client = next
-    next.on('error', again)
-    next.on('notification', onWake)
     try {
-      await next.connect()
+      const next = await connectToWritable(url, {
+        application_name: 'baton-listener',
+        connectionTimeoutMillis: 2_000,
+        query_timeout: 2_000,
+        keepAlive: true,
+      })
+      if (closed) {
+        await next.end()
+        return
+      }
+      client = next
+      next.on('error', again)
+      next.on('notification', onWake)
       await next.query(`listen ${channel}`)
       ping(next)
     } catch {

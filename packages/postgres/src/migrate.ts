@@ -8,7 +8,7 @@ import type { Migration } from 'kysely/migration'
 import pg from 'pg'
 import { permanent, transient } from '@baton/runtime'
 import { scramVerifier } from './scram.ts'
-import { secureConnection } from './secure-connection.ts'
+import { connectToWritable, findWritable } from './servers.ts'
 
 /** A superuser's (or database creator's) connection. */
 export type Admin = pg.Client
@@ -32,8 +32,7 @@ export async function withAdmin(
   { lockWaitMs = LOCK_WAIT_MS }: LockWait = {},
 ): Promise<void> {
   const bounds = { connectionTimeoutMillis: 5_000, lock_timeout: lockWaitMs }
-  const client = new pg.Client({ ...secureConnection(url), ...bounds })
-  await client.connect()
+  const client = await connectToWritable(url, bounds)
   try {
     await work(client)
   } catch (error) {
@@ -209,7 +208,7 @@ export async function applyMigrations(options: MigrateOptions): Promise<readonly
   const { url, folder, name, role, migrationTableSchema, lockWaitMs = LOCK_WAIT_MS } = options
   const session = role === undefined ? {} : { options: `-c role=${role}` }
   const bounds = { max: 1, lock_timeout: Math.min(LOCK_TRY_MS, lockWaitMs) }
-  const pool = new pg.Pool({ ...secureConnection(url), ...bounds, ...session })
+  const pool = new pg.Pool({ ...(await findWritable(url)), ...bounds, ...session })
   const db = new kysely.Kysely<unknown>({ dialect: dialectOf(kysely, pool) })
   try {
     const getMigrations = async (): Promise<Record<string, Migration>> =>

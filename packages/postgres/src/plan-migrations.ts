@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { locateDatabase, readMigrations } from './migrate.ts'
-import { secureConnection } from './secure-connection.ts'
+import { connectToWritable } from './servers.ts'
 
 /** What a migration does to a table that was there before it. */
 export interface TableChange {
@@ -85,12 +85,10 @@ async function onDatabase<Result>(
     ...(searchPath === undefined ? [] : [`-c search_path=${searchPath}`]),
   ].join(' ')
   const url = locateDatabase(adminUrl, { database })
-  const client = new pg.Client({
-    ...secureConnection(url),
+  const client = await connectToWritable(url, {
     connectionTimeoutMillis: 5_000,
     ...(options === '' ? {} : { options }),
   })
-  await client.connect()
   try {
     return await work(client)
   } finally {

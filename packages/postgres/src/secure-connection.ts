@@ -1,11 +1,40 @@
 // How a database URL says that a connection is encrypted and to whom, which the driver would read otherwise: every mode
 // that encrypts verifies chain and name, and nothing reaches another machine in plain text that was not asked for.
 import pg from 'pg'
-import { isLoopback, permanent } from '@baton/runtime'
+import { isLoopback, permanent, readServerList, serversOfUrl } from '@baton/runtime'
+import type { ServerAddress } from '@baton/runtime'
 import { contextOf } from './tls-context.ts'
 
 /** How a client connects, as the driver takes it. */
-type Connecting = Pick<pg.ClientConfig, 'connectionString' | 'ssl'>
+export type Connecting = Pick<pg.ClientConfig, 'connectionString' | 'ssl'>
+
+/** The same for each server that a URL names, in its order; the driver knows of one only. */
+export function secureConnections(url: string): readonly [Connecting, ...Connecting[]] {
+  const read = readServerList(url)
+  if ('problem' in read) throw invalid(`a database URL names wrong servers: ${read.problem}`)
+  const parsed = URL.parse(read.value)
+  const [first, ...others] = parsed === null ? [] : serversOfUrl(parsed)
+  if (parsed === null || first === undefined || others.length === 0) return [secureConnection(url)]
+  const attributes = parsed.searchParams.get('target_session_attrs')
+  if (attributes !== null && !WRITABLE.includes(attributes))
+    throw invalid(`a database URL says target_session_attrs=${attributes}`)
+  const connectTo = ({ host, port }: ServerAddress): Connecting => {
+    const one = new URL(parsed)
+    one.searchParams.delete('target_session_attrs')
+    one.searchParams.set('host', host)
+    one.searchParams.set('port', port)
+    return secureConnection(one.href)
+  }
+  return [connectTo(first), ...others.map(connectTo)]
+}
+
+/** What libpq calls the one thing that is ever wanted here. */
+const WRITABLE = ['read-write', 'primary']
+
+const invalid = (message: string) =>
+  permanent('BATON_DATABASE_URL_INVALID', message, {
+    fix: 'Write postgres://role@host:port,host:port/database; of several servers it is always the one that takes writes.',
+  })
 
 /**
  * Reads `sslmode`, `sslrootcert`, `sslcert` and `sslkey` of the URL; the driver is told none of them, because it lets them

@@ -2,6 +2,7 @@
 // for all URLs of a process, before anything is opened.
 import { permanent } from './errors.ts'
 import { isLoopback } from './plaintext.ts'
+import { serversOfUrl } from './server-list.ts'
 import type { Settings } from './settings.ts'
 import type { TLS_SETTINGS } from './tls.ts'
 
@@ -29,15 +30,18 @@ function secured(name: string, value: unknown, tls: TlsSettings): Read {
   const url = databaseUrlOf(value)
   if (url === undefined) return { value }
   const { searchParams: said } = url
-  const host = said.get('host') ?? decodeURIComponent(url.hostname)
   // Without a host it is the socket or the machine of the driver, which looks again.
-  const isFree = host === '' || isLoopback(host) || tls.BATON_ALLOW_PLAINTEXT
+  const elsewhere = serversOfUrl(url)
+    .map(({ host }) => host)
+    .filter((one) => one !== '' && !isLoopback(one))
+  const host = elsewhere.join(' and ')
+  const isFree = elsewhere.length === 0 || tls.BATON_ALLOW_PLAINTEXT
   const mode = unverifiedMode(url)
   if (mode !== undefined)
     return isFree ? { value } : { problem: `${name} names ${host}, and verifies nothing: ${mode}` }
   const isSaid = ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey'].some((one) => said.has(one))
   if (isSaid) return { value: withFiles(url, tls) }
-  if (host === '' || isLoopback(host)) return { value }
+  if (elsewhere.length === 0) return { value }
   if (tls.BATON_TLS_CA_FILE !== undefined) return { value: withFiles(url, tls) }
   if (!isFree) return { problem: `${name} names ${host}, another machine, and no TLS` }
   said.set('sslmode', 'disable')

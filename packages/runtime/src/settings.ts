@@ -1,6 +1,7 @@
 // Settings come from the environment or from files that it names, are checked whole, and every problem is reported at once.
 import { permanent } from './errors.ts'
 import { misspeltSettings } from './misspelt-settings.ts'
+import { readServerList } from './server-list.ts'
 import { readSettingFile } from './setting-files.ts'
 import { weaknessOf } from './weak-secret.ts'
 
@@ -141,9 +142,11 @@ const parseUrl = (
   raw: string,
   protocols: readonly string[],
 ): { value: string } | { problem: string } => {
-  const protocol = URL.canParse(raw) ? new URL(raw).protocol.slice(0, -1) : ''
+  const read = readServerList(raw)
+  if ('problem' in read) return read
+  const protocol = URL.parse(read.value)?.protocol.slice(0, -1) ?? ''
   return protocols.includes(protocol)
-    ? { value: raw }
+    ? read
     : { problem: `expected a URL that starts with ${protocols.join(':// or ')}://` }
 }
 

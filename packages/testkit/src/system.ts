@@ -19,6 +19,8 @@ interface SystemOptions {
   readonly purpose: string
   /** Superuser URL of the cluster that gets the databases. */
   readonly adminUrl: string
+  /** Of the one that gets the log and its vault, where that is another. */
+  readonly auditAdminUrl?: string
   /** Without it the receiver relays in its own process and there is no relay. */
   readonly redisUrl?: string
   /** Module that exports `agents`, relative to the checkout. */
@@ -60,11 +62,11 @@ const token = (): string => randomBytes(24).toString('hex')
 
 /** Creates and migrates the databases; services are started one by one with `start`. */
 export async function createSystem(options: SystemOptions): Promise<System> {
-  const { purpose, adminUrl } = options
+  const { purpose, adminUrl, auditAdminUrl = adminUrl } = options
   const database = uniqueDatabaseName(purpose)
   const databases = { audit: `${database}_audit`, vault: `${database}_vault` }
   const [urls] = await Promise.all([
-    createAuditDatabases(adminUrl, databases),
+    createAuditDatabases(auditAdminUrl, databases),
     createStoreDatabase(adminUrl, database),
   ])
   const auditorPort = await freePort()
@@ -115,7 +117,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     deliveryUrl: urlAs('delivery'),
     adminUrls: {
       store: urlOf(adminUrl, { database }),
-      audit: urlOf(adminUrl, { database: databases.audit }),
+      audit: urlOf(auditAdminUrl, { database: databases.audit }),
     },
     auditUrls: urls,
     auditorUrl: `http://127.0.0.1:${auditorPort}`,

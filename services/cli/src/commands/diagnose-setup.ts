@@ -4,7 +4,8 @@ import { requireDurability } from '@baton/audit'
 import { isAlive, listLeftovers, runningInstance, startRedis } from '@baton/embedded'
 import type { Seen } from '@baton/embedded'
 import { isReady } from '@baton/http/client'
-import { BatonError, readTls } from '@baton/runtime'
+import { waitsForStandby } from '@baton/postgres'
+import { BatonError, namesOfServers, readTls } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
 import {
   findOwnedTables,
@@ -36,6 +37,7 @@ export async function diagnoseSetup(
 ): Promise<readonly Diagnosis[]> {
   return [
     ...(await diagnoseDatabases(opened)),
+    ...(await diagnoseStandbys(context, opened)),
     ...(await diagnoseQueue(context)),
     await diagnoseServices(context),
     await diagnoseOutside(opened),
@@ -85,6 +87,31 @@ async function diagnoseDatabases({ pool, audit }: OpenedDatabases): Promise<read
     ),
   ]
 }
+
+/** Of databases that a standby may take over, and of no other. */
+async function diagnoseStandbys(
+  { settings }: Context,
+  { pool, audit }: OpenedDatabases,
+): Promise<readonly Diagnosis[]> {
+  const operational = settings.BATON_DATABASE_ADMIN_URL ?? ''
+  const databases = [
+    { name: 'operational', url: operational, db: pool },
+    { name: 'audit', url: settings.BATON_AUDIT_ADMIN_URL ?? operational, db: audit.pool },
+  ]
+  return await Promise.all(
+    databases
+      .filter(({ url }) => namesOfServers(url).includes(' and '))
+      .map(async ({ name, db }) => {
+        const rule = `a standby has what the ${name} database acknowledges`
+        return (await waitsForStandby(db))
+          ? passed('database', rule)
+          : unknown('database', rule, NO_STANDBY)
+      }),
+  )
+}
+
+const NO_STANDBY =
+  'the primary waits for none: a fail-over loses what was acknowledged last (synchronous_standby_names; infra/high-availability.md)'
 
 async function diagnoseAuditDurability(
   pool: Parameters<typeof requireDurability>[0],

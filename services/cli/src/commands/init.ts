@@ -9,6 +9,7 @@ import { RECEIVER_SETTINGS } from '@baton/receiver/settings'
 import { RELAY_SETTINGS } from '@baton/relay/settings'
 import {
   BatonError,
+  namesOfServers,
   permanent,
   readSettings,
   readTls,
@@ -177,7 +178,7 @@ async function connect(name: ProcessName, url: string): Promise<void> {
     if (cause instanceof BatonError) throw cause
     throw transient(
       'BATON_DATABASE_UNAVAILABLE',
-      `${name} could not connect to ${new URL(url).host}: ${(cause as Error).message}`,
+      `${name} could not connect to ${namesOfServers(url)}: ${(cause as Error).message}`,
       { cause, fix: 'Mend what it says, then run init again with the same folder.' },
     )
   } finally {

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { openTenant } from '@baton/engine'
 import { createApiKey, scopesOfRoles } from '@baton/gateway'
 import { parsePeople, personEntry, readDecisionSigner } from '@baton/ledger'
-import { isLoopback, permanent } from '@baton/runtime'
+import { isLoopback, permanent, serversOfUrl } from '@baton/runtime'
 import { createPool } from '@baton/store'
 import {
   addCertificates,
@@ -267,8 +267,10 @@ function urlsOf({ urls }: Databases, plan: Plan): Known['urls'] {
 }
 
 function searchOf(plan: Plan, adminUrl: string): string {
-  const { hostname, searchParams } = new URL(adminUrl)
-  if (plan.caFile !== undefined && !isLoopback(hostname)) {
+  const url = new URL(adminUrl)
+  const { searchParams } = url
+  const isElsewhere = serversOfUrl(url).some(({ host }) => !isLoopback(host))
+  if (plan.caFile !== undefined && isElsewhere) {
     if (!searchParams.has('sslmode')) searchParams.set('sslmode', 'verify-full')
     if (!searchParams.has('sslrootcert')) searchParams.set('sslrootcert', serversFile(plan))
   }

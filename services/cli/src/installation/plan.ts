@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path'
 import { OPERATOR, parsePeople, ROLES } from '@baton/ledger'
 import type { Role } from '@baton/ledger'
-import { isLoopback, permanent } from '@baton/runtime'
+import { isLoopback, permanent, readServerList } from '@baton/runtime'
 
 /** Each a process of its own, by the folder of `services/` it stands in. */
 const PROCESSES = [
@@ -105,8 +105,8 @@ export function makePlan(folder: string, flags: InitFlags): Plan {
   if (areApart && !isTls && !isPlaintextAllowed) throw PLAINTEXT_UNSAID
   const plan = {
     folder,
-    databaseUrl: flags.database,
-    auditDatabaseUrl: flags.auditDatabase ?? flags.database,
+    databaseUrl: readDatabase('--database', flags.database),
+    auditDatabaseUrl: readDatabase('--audit-database', flags.auditDatabase ?? flags.database),
     redisUrl: flags.redis,
     environment: flags.environment,
     processes,
@@ -129,6 +129,17 @@ export function makePlan(folder: string, flags: InitFlags): Plan {
   }
   requirePlainPaths(plan)
   return plan
+}
+
+/** The address may hold a password, so what is wrong with it is said without it. */
+function readDatabase(option: string, text: string): string {
+  const read = readServerList(text)
+  const problem = 'problem' in read ? read.problem : undefined
+  if ('value' in read && /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(read.value))
+    return read.value
+  throw permanent('BATON_USAGE', `${option} cannot be read${problem ? `: ${problem}` : ''}`, {
+    fix: 'Write postgres://postgres:PASSWORD@db.example:5432/postgres, or db-1.example:5432,db-2.example:5432 where a standby may take over; characters of a password that mean something in a URL are written as %40 and the like.',
+  })
 }
 
 const PLAINTEXT_UNSAID = permanent(

@@ -8,7 +8,7 @@ import { startPostgres } from '@baton/embedded'
 import type { RunningPostgres } from '@baton/embedded'
 import { recordMigrations } from '@baton/engine'
 import type { Administrator } from '@baton/engine'
-import { BatonError, permanent, readTls, secureDatabaseUrls } from '@baton/runtime'
+import { BatonError, namesOfServers, permanent, readTls, secureDatabaseUrls } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { createPool, migrateStore, planStore, storeMigrations } from '@baton/store'
 import type { PlannedMigration, Pool } from '@baton/store'
@@ -293,7 +293,7 @@ async function reachServer({ home, settings, output }: Context, logger: Logger) 
     audit: settings.BATON_AUDIT_ADMIN_URL ?? operational,
   })
   if (given !== undefined) {
-    const description = `Postgres at ${new URL(given).host}`
+    const description = `Postgres at ${namesOfServers(given)}`
     return { description, adminUrls: adminUrlsOn(given), stop: async () => undefined }
   }
   const { superuserUrl, stop, supervise } = await startPostgres({

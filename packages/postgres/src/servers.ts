@@ -1,0 +1,156 @@
+// Connections to the one of several servers that takes writes, wherever it is now.
+import pg from 'pg'
+import { namesOfServers } from '@baton/runtime'
+import type { Database } from './connect.ts'
+import { followFailOver } from './fail-over.ts'
+import type { FailOver, Refusal, Standing } from './fail-over.ts'
+import { secureConnections } from './secure-connection.ts'
+import type { Connecting } from './secure-connection.ts'
+
+export interface Server {
+  /** Host and port, for people. */
+  readonly name: string
+  readonly connecting: Connecting
+}
+
+export interface Servers {
+  readonly all: readonly [Server, ...Server[]]
+  readonly isOne: boolean
+  leave(server: Server): void
+  /** Throws NoServerWritable unless `client`, which is connected to `server`, reaches the one to write to. */
+  requireWritable(server: Server, client: Pick<pg.Client, 'query'>): Promise<void>
+  /**
+   * Does `attempt` with one server after the other until it succeeds. Throws NoServerWritable where no server can be written to, and at
+   * once what is no matter of the server.
+   */
+  onWritable<Result>(attempt: (server: Server) => Promise<Result>): Promise<Result>
+}
+
+/** What was learned of servers holds for all that a process does with them. */
+const followed = new Map<string, FailOver>()
+
+/** The servers that a URL names. Throws as `secureConnection` does. */
+export function serversOf(url: string): Servers {
+  const [one, ...others] = secureConnections(url).map((connecting) => ({
+    name: namesOfServers(connecting.connectionString ?? ''),
+    connecting,
+  }))
+  if (one === undefined) throw new TypeError('a URL names at least one server')
+  const all = [one, ...others] as const
+  const key = all.map(({ name }) => name).join()
+  const failOver = followed.get(key) ?? followFailOver(all.length)
+  followed.set(key, failOver)
+  const isOne = others.length === 0
+  return {
+    all,
+    isOne,
+    leave: (server) => failOver.leave(all.indexOf(server)),
+    async requireWritable(server, client) {
+      const refusal = failOver.judge(all.indexOf(server), await readStanding(client))
+      if (refusal !== undefined) throw new NoServerWritable([`${server.name} ${WORDS[refusal]}`])
+    },
+    async onWritable(attempt) {
+      if (isOne) return await attempt(one)
+      const first = failOver.first()
+      const why: string[] = []
+      for (const server of [...all.slice(first), ...all.slice(0, first)]) {
+        try {
+          return await attempt(server)
+        } catch (error) {
+          if (!isOfServer(error)) throw error
+          why.push(wordsOf(server, error))
+          failOver.leave(all.indexOf(server))
+        }
+      }
+      throw new NoServerWritable(why)
+    },
+  }
+}
+
+/** How to connect to the server that takes writes now; with one server nobody is asked. */
+export async function findWritable(url: string): Promise<Connecting> {
+  const servers = serversOf(url)
+  return await servers.onWritable(async (server) => {
+    if (!servers.isOne) await (await connect(servers, server, BOUNDS)).end()
+    return server.connecting
+  })
+}
+
+const BOUNDS = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 }
+
+type Bounds = Omit<pg.ClientConfig, keyof Connecting>
+
+/** A connection of one's own to the server that takes writes; whoever asks for it ends it. */
+export async function connectToWritable(url: string, bounds: Bounds): Promise<pg.Client> {
+  const servers = serversOf(url)
+  return await servers.onWritable((server) => connect(servers, server, bounds))
+}
+
+async function connect(servers: Servers, server: Server, bounds: Bounds): Promise<pg.Client> {
+  const client = new pg.Client({ ...server.connecting, ...bounds })
+  // One that dies between two statements fails the next of them, not the process.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    if (!servers.isOne) await servers.requireWritable(server, client)
+    return client
+  } catch (error) {
+    await client.end().catch(() => undefined)
+    throw error
+  }
+}
+
+const WORDS: Readonly<Record<Refusal, string>> = {
+  standby: 'takes no writes',
+  replaced: 'takes writes, but this process has seen a fail-over that replaced it',
+  stranger: 'does not follow the server that was written to before: it holds another database',
+}
+
+/** The state says what a standby says of a write; the message, why each server was not the one. */
+export class NoServerWritable extends Error {
+  override readonly name = 'NoServerWritable'
+  readonly code = '25006'
+  readonly why: readonly string[]
+  constructor(why: readonly string[]) {
+    super(why.join('; '))
+    this.why = why
+  }
+}
+
+/** A server that ends, starts, or has become a standby. */
+const OF_SERVER = ['25006', '57P01', '57P02', '57P03']
+const SQL_STATE = /^[\dA-Z]{5}$/
+/** What the pool says when all of its connections are at work. */
+const POOL_BUSY = 'timeout exceeded when trying to connect'
+
+/** Whether another server may answer otherwise: this one is away or takes no writes. A role, a password or a limit is the same there. */
+function isOfServer(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  if (typeof code === 'string' && SQL_STATE.test(code)) return OF_SERVER.includes(code)
+  return message !== POOL_BUSY
+}
+
+const wordsOf = ({ name }: Server, error: unknown): string =>
+  error instanceof NoServerWritable
+    ? error.message
+    : `${name} did not answer (${(error as { code?: string }).code ?? 'no connection in time'})`
+
+// The timeline that is written now: the control file names the one before until the first checkpoint after a promotion.
+const STANDING = `select (select system_identifier::text from pg_control_system()) as "systemId",
+  current_setting('transaction_read_only') = 'off' as "isWritable", case when pg_is_in_recovery() then '0'
+    else substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) end as timeline`
+
+async function readStanding(client: Pick<pg.Client, 'query'>): Promise<Standing> {
+  const { rows } = await client.query<Omit<Standing, 'timeline'> & { timeline: string }>(STANDING)
+  const [row] = rows
+  if (row === undefined) throw new TypeError('a select without a table answers one row')
+  return { ...row, timeline: Number.parseInt(row.timeline, 16) }
+}
+
+/** Whether what this server confirms is on a standby too; where it is not, a fail-over loses what was confirmed last. */
+export async function waitsForStandby(db: Database): Promise<boolean> {
+  const text = `select current_setting('synchronous_standby_names') <> ''
+    and current_setting('synchronous_commit') not in ('off', 'local') as waits`
+  const { rows } = await db.query<{ waits: boolean }>({ text })
+  return rows[0]?.waits === true
+}
