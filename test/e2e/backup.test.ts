@@ -1,6 +1,6 @@
 // An instance that is gone as a whole comes back from its backup and the secrets that were kept apart, and whoever was erased since is
 // erased again; a backup that was changed is refused.
-import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { discardPostgres } from '@baton/embedded'
@@ -35,6 +35,14 @@ interface Restored {
   readonly erasures: { readonly repeated: number; readonly keys: number }
   readonly admitted: boolean
   readonly verified: number
+}
+
+interface Drilled extends Pick<Restored, 'records' | 'gaps' | 'erasures'> {
+  readonly backup: string
+  readonly passed: boolean
+  readonly recorded: boolean
+  readonly recordsBehind: number
+  readonly rpoSeconds: number
 }
 
 let taken: Summary
@@ -88,6 +96,20 @@ it('holds all records, as its list says', async () => {
   expect(stdout).toContain('all as listed')
   expect(exitCode).toBe(0)
 })
+
+it(
+  'is restored beside the instance for trial, verified and recorded',
+  async () => {
+    const drill = await json<Drilled>('restore', 'drill')
+    expect(drill).toMatchObject({ passed: true, recorded: true, gaps: [], backup: taken.id })
+    expect(drill.records).toBe(taken.records)
+    expect(drill.erasures.repeated).toBe(1)
+    expect(drill.recordsBehind).toBeGreaterThan(0)
+    expect(drill.rpoSeconds).toBeGreaterThan(0)
+    expect(await readdir(baton.home)).not.toContain('drill')
+  },
+  MAX_MS,
+)
 
 it(
   'brings back an instance that is gone as a whole, and erases again who was erased since',

@@ -21,6 +21,7 @@ export {
 } from './instance-record.ts'
 export type { InstanceRecord } from './instance-record.ts'
 export { choosePorts, freePort } from './ports.ts'
+export { embeddedPostgresMajor } from './postgres/binaries.ts'
 export { replacePostgresData } from './postgres/replace-data.ts'
 export { discardPostgres, startPostgres } from './postgres/start-postgres.ts'
 export type { RunningPostgres } from './postgres/start-postgres.ts'

@@ -127,6 +127,9 @@ export const recordMigrations = (
       })
   })
 
+const given = (value: string | number | undefined): readonly string[] =>
+  value === undefined ? [] : [String(value)]
+
 interface BackupAct {
   readonly id: string
   /** Of its manifest, lower-case hex. */
@@ -163,7 +166,7 @@ export const recordRestore = (admin: Pool, who: Administrator, act: RestoreAct):
         ofBackup(act),
         fact('MISSING', String(act.missing)),
         fact('ERASURES_REPEATED', String(act.erasuresRepeated)),
-        ...facts('WAIVED', act.waived === undefined ? [] : [act.waived]),
+        ...facts('WAIVED', given(act.waived)),
       ],
     }),
   )
@@ -171,7 +174,12 @@ export const recordRestore = (admin: Pool, who: Administrator, act: RestoreAct):
 interface RestoreDrill extends BackupAct {
   readonly passed: boolean
   readonly records: number
-  readonly ms: number
+  /** Why it could not be restored. */
+  readonly failure?: string
+  /** From the first byte until it was verified. */
+  readonly rtoSeconds?: number
+  /** How old the newest of what was in it was. */
+  readonly rpoSeconds?: number
 }
 
 /** That a backup was restored beside the instance, and what came of it. */
@@ -188,7 +196,9 @@ export const recordRestoreDrill = (
         ofBackup(drill),
         fact('RESULT', drill.passed ? 'PASSED' : 'FAILED'),
         fact('RECORDS', String(drill.records)),
-        fact('MS', String(drill.ms)),
+        ...facts('FAILURE', given(drill.failure)),
+        ...facts('RTO_SECONDS', given(drill.rtoSeconds)),
+        ...facts('RPO_SECONDS', given(drill.rpoSeconds)),
       ],
     }),
   )

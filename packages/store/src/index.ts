@@ -4,10 +4,11 @@ export type { Database, Pool } from './database.ts'
 export { migrateStore, planStore, storeMigrations } from './migrate.ts'
 export {
   addRecordedMigrations,
+  findNewestOperations,
   listToldOperations,
   recordChangedSettings,
 } from './recorded-operations.ts'
-export type { ToldOperation } from './recorded-operations.ts'
+export type { NewestOperation, ToldOperation } from './recorded-operations.ts'
 export { addShadowDifferences, listShadowDifferences } from './shadow-differences.ts'
 export type { ListedDifference, ShadowDifference } from './shadow-differences.ts'
 export {

@@ -59,3 +59,20 @@ export async function addRecordedMigrations(
   const rows = await run<{ name: string }>(db, 'add_recorded_migrations', written, values)
   return new Set(rows.map(({ name }) => name))
 }
+
+/** When something was last done, and under which id its record stands. */
+export interface NewestOperation {
+  readonly event: string
+  readonly handoffId: string
+  readonly toldAt: Date
+}
+
+const NEWEST = `
+select distinct on (t.event) t.event, t.handoff_id as "handoffId", t.told_at as "toldAt" from told_operation t
+where t.event = any($1::text[]) order by t.event, t.told_at desc`
+
+/** Of each kind the newest of the last 90 days; none where there is none. */
+export const findNewestOperations = (
+  db: Database,
+  events: readonly string[],
+): Promise<NewestOperation[]> => run(db, 'find_newest_operations', NEWEST, [events])

@@ -60,8 +60,12 @@ interface RestoreFlags {
   readonly withoutErasures?: string
 }
 
+interface DrillFlags extends Pick<RestoreFlags, 'from' | 'until'> {
+  readonly in?: string
+}
+
 export function addRestore(program: Command, run: Run): void {
-  program
+  const restore = program
     .command('restore')
     .description('put a backup back, and everything that was kept since')
     .argument('[backup]', WHICH)
@@ -82,6 +86,20 @@ export function addRestore(program: Command, run: Run): void {
     .action(
       run(async (context, which: string | undefined, flags: RestoreFlags) =>
         (await import('./commands/restore.ts')).restore(context, { which, ...flags }),
+      ),
+    )
+  restore
+    .command('drill')
+    .description('restore a backup beside the instance, verify and time it, and put that on record')
+    .argument('[backup]', WHICH)
+    .option('--in <folder>', 'where it stands meanwhile (default: the home)')
+    .action(
+      run(
+        async (context, which: string | undefined, { in: place }: DrillFlags, command: Command) => {
+          const { from, until: time } = command.optsWithGlobals<DrillFlags>()
+          const { restoreDrill } = await import('./commands/restore-drill.ts')
+          return restoreDrill(context, { which, from, until: time, in: place })
+        },
       ),
     )
 }

@@ -17,6 +17,7 @@ import type { GlobalOptions } from './program.ts'
 import { CLI_SETTINGS, HANDED_ON_SETTINGS } from './settings.ts'
 import { describeError, failureLine } from './terminal/describe-error.ts'
 import { createOutput } from './terminal/output.ts'
+import type { Output } from './terminal/output.ts'
 
 const interruption = new AbortController()
 
@@ -39,6 +40,9 @@ process.on('uncaughtException', (error) => {
   process.stdout.write('', () => process.stderr.write('', () => process.exit(exitCode)))
 })
 
+/** Of the command that runs; none before its arguments are read. */
+let output: Output | undefined
+
 function openContext({ json = false, home, as: actAs }: GlobalOptions): Context {
   const environment = withoutPrinted(process.env)
   const chosen = home ?? (environment['BATON_HOME'] || join(ROOT, '.baton'))
@@ -49,8 +53,9 @@ function openContext({ json = false, home, as: actAs }: GlobalOptions): Context 
   if (actAs !== undefined && !isOwn && readInstallationRecord(folder) === undefined)
     readPerson(actAs)
   const given = secureDatabaseUrls(readSettings(CLI_SETTINGS, told))
+  output = createOutput(process, json)
   return {
-    output: createOutput(process, json),
+    output,
     settings: asOperator(given, folder),
     environment: withFilesRead({ ...CLI_SETTINGS, ...HANDED_ON_SETTINGS }, told),
     home: folder,
@@ -59,10 +64,14 @@ function openContext({ json = false, home, as: actAs }: GlobalOptions): Context 
   }
 }
 
-/** In words on stderr; with --json also as one object on stdout, where the data would stand. */
+/**
+ * In words on stderr; with --json also as one object on stdout, in place of the data. Where the data stands there already, it stays the
+ * one document: what went wrong afterwards is told by the words and the exit code.
+ */
 function tell(error: unknown): ExitCode {
   const { text, failure, exitCode } = describeError(error)
-  if (asksForJson(process.argv.slice(2))) process.stdout.write(failureLine(failure))
+  if (asksForJson(process.argv.slice(2)) && output?.hasAnswered() !== true)
+    process.stdout.write(failureLine(failure))
   process.stderr.write(`${text}\n`)
   return exitCode
 }

@@ -36,6 +36,11 @@ export async function runnableBinaries(account: Account): Promise<string> {
   })
 }
 
+/** For example 18: a data folder opens with the major version that made it, and no other. */
+export async function embeddedPostgresMajor(): Promise<number> {
+  return Number.parseInt((await nativePackage()).version, 10)
+}
+
 /** One copy per version and machine, owned by root and writable by nobody else; replaced when it is not. */
 async function sharedCopy(native: NativePackage, shared: string): Promise<string> {
   const home = join(shared, `baton-postgres-${native.version}`)

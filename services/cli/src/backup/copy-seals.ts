@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Context } from '../context.ts'
 import { sealFiles } from '../instance/seals.ts'
 import { listFile, writeDurably } from './backup-folder.ts'
-import type { ListedFile } from './backup-folder.ts'
+import type { ListedFile, StoredBackup } from './backup-folder.ts'
 
 export const SEALS = 'seals'
 
@@ -65,6 +65,10 @@ const SEAL_FILE_NAMES: Readonly<Record<SealFile, string>> = {
   'witness state': 'witness.json',
   'policy of witnesses': 'policy',
 }
+
+/** Where it stands in a backup; undefined where it is not in it. */
+export const sealCopy = ({ folder, manifest }: StoredBackup, name: SealFile): string | undefined =>
+  manifest.seals.includes(name) ? join(folder, SEALS, fileNameOf(name)) : undefined
 
 async function readIfThere(path: string): Promise<Buffer | undefined> {
   try {

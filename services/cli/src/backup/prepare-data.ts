@@ -2,7 +2,16 @@
 // through the log, up to its end or to a time.
 import { spawn } from 'node:child_process'
 import { createReadStream } from 'node:fs'
-import { appendFile, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  copyFile,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  statfs,
+  writeFile,
+} from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createZstdDecompress } from 'node:zlib'
@@ -14,6 +23,8 @@ import {
   walFileName,
 } from '@baton/postgres'
 import { permanent } from '@baton/runtime'
+import { interrupted } from '../commands/follow.ts'
+import { bytesText } from '../terminal/figures.ts'
 import { listFile, sharedPlaces } from './backup-folder.ts'
 import type { ServerCopy } from './backup-folder.ts'
 
@@ -28,6 +39,9 @@ interface PrepareOptions {
   readonly until: Until
   /** Stands in the settings of the server until the restore is finished: no service starts before. */
   readonly backupId: string
+  /** Whether it takes the settings of the server that was copied, or is one to throw away, on this machine alone. */
+  readonly isThrowAway?: boolean
+  readonly signal: AbortSignal
   readonly onProgress: (words: string) => void
 }
 
@@ -36,14 +50,25 @@ export interface PreparedData {
   readonly walFiles: number
 }
 
-/** Throws BATON_BACKUP_DAMAGED where a file is not what the server said when it was copied. */
+/**
+ * Throws BATON_RESTORE_SPACE before anything is written where there is too little, and BATON_BACKUP_DAMAGED where a file is not what
+ * the server said when it was copied.
+ */
 export async function prepareData(target: string, options: PrepareOptions): Promise<PreparedData> {
-  const { root, folder, server, until, backupId, onProgress } = options
+  const { root, folder, server, until, backupId, signal } = options
+  const { isThrowAway = false } = options
+  const onProgress = (words: string): void => {
+    if (signal.aborted) throw interrupted()
+    options.onProgress(words)
+  }
+  const listed = await readListed(join(folder, server.manifest))
+  await requireSpace(target, listed)
   onProgress(`unpacking ${server.archive}`)
-  await unpack(join(folder, server.archive), target)
-  await checkUnpacked(target, join(folder, server.manifest), onProgress)
+  await unpack(join(folder, server.archive), target, signal)
+  await checkUnpacked(target, listed, onProgress)
   const walFiles =
     until === 'backup' ? 0 : await addWal(target, sharedPlaces(root).wal(server.systemId), server)
+  if (isThrowAway) await forgetSettings(target)
   await appendFile(join(target, 'postgresql.auto.conf'), recoverySettings(until, backupId))
   await writeFile(join(target, 'recovery.signal'), '', { mode: 0o600 })
   await rm(join(target, 'standby.signal'), { force: true })
@@ -71,7 +96,22 @@ function recoverySettings(until: Until, backupId: string): string {
   return `${lines.join('\n')}\n`
 }
 
-async function unpack(archive: string, target: string): Promise<void> {
+/**
+ * What the copied server was told holds there: paths, libraries, addresses, who may connect. Here is nobody but who knows the password
+ * of the superuser. Nobody reads while it recovers, so it may have fewer connections than that server.
+ */
+async function forgetSettings(target: string): Promise<void> {
+  const files = {
+    'postgresql.conf': 'hot_standby = off\n',
+    'postgresql.auto.conf': '',
+    'pg_hba.conf': 'host all all 127.0.0.1/32 scram-sha-256\n',
+    'pg_ident.conf': '',
+  }
+  for (const [name, content] of Object.entries(files))
+    await writeFile(join(target, name), content, { mode: 0o600 })
+}
+
+async function unpack(archive: string, target: string, signal: AbortSignal): Promise<void> {
   const child = spawn('tar', ['-x', '-f', '-', '-C', target], {
     stdio: ['pipe', 'ignore', 'pipe'],
   })
@@ -85,8 +125,12 @@ async function unpack(archive: string, target: string): Promise<void> {
   })
   await Promise.all([
     ended,
-    pipeline(createReadStream(archive), createZstdDecompress(), child.stdin).catch(
+    pipeline(createReadStream(archive), createZstdDecompress(), child.stdin, { signal }).catch(
       async (cause: unknown) => {
+        if (signal.aborted) {
+          await ended.catch(() => undefined)
+          throw interrupted()
+        }
         await ended
         throw notUnpacked(archive, 'it is cut or was changed', cause)
       },
@@ -102,13 +146,27 @@ interface ServerManifest {
   }[]
 }
 
+type Listed = ServerManifest['Files']
+
+const readListed = async (manifest: string): Promise<Listed> =>
+  (JSON.parse(await readFile(manifest, 'utf8')) as ServerManifest).Files
+
+/** Files and what recovery writes besides. A full disk would stop whatever else writes to it. */
+const SPACE_FACTOR = 1.2
+
+async function requireSpace(target: string, listed: Listed): Promise<void> {
+  const needed = listed.reduce((sum, { Size: bytes }) => sum + bytes, 0) * SPACE_FACTOR
+  const { bavail, bsize } = await statfs(target)
+  const free = bavail * bsize
+  if (free < needed) throw tooLittle(target, { needed, free })
+}
+
 /** Each file, as the server listed it while it was copied: what pg_verifybackup does. */
 async function checkUnpacked(
   target: string,
-  manifest: string,
+  files: Listed,
   onProgress: (words: string) => void,
 ): Promise<void> {
-  const { Files: files } = JSON.parse(await readFile(manifest, 'utf8')) as ServerManifest
   let checked = 0
   for (const { Path: path, Size: bytes, Checksum: sha256 } of files) {
     if (path === undefined || sha256 === undefined) continue
@@ -141,6 +199,13 @@ async function addWal(target: string, from: string, server: ServerCopy): Promise
     await copyFile(join(from, name), join(folder, name))
   return added
 }
+
+const tooLittle = (target: string, { needed, free }: { needed: number; free: number }) =>
+  permanent(
+    'BATON_RESTORE_SPACE',
+    `${target} has ${bytesText(free)} free, and the server needs ${bytesText(needed)}`,
+    { fix: 'Free that much there, or name a place that has it.' },
+  )
 
 const notUnpacked = (archive: string, why: string, cause: unknown) =>
   permanent('BATON_BACKUP_DAMAGED', `${archive} cannot be unpacked: ${why}`, {

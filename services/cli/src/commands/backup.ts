@@ -1,6 +1,7 @@
 // `backup`: takes a backup of everything that cannot be made again, lists, checks and deletes them.
 import { backupRoot, findBackup, listBackups } from '../backup/backup-folder.ts'
 import type { StoredBackup } from '../backup/backup-folder.ts'
+import { withBackupLock } from '../backup/backup-lock.ts'
 import { checkBackup } from '../backup/check-backup.ts'
 import { keepSecrets } from '../backup/keep-secrets.ts'
 import { pruneBackups } from '../backup/prune-backups.ts'
@@ -30,7 +31,7 @@ export async function backup(
     const kept = await keepSecrets(context, { to: secretsTo, root })
     output.step('passed', 'secrets', kept)
   }
-  const taken = await takeBackup(context, root)
+  const taken = await withBackupLock(context, root, () => takeBackup(context, root))
   await recordTaken(context, taken)
   if (output.json) output.data(JSON.stringify(summaryOf(taken)))
   const { manifest, folder, sha256 } = taken
@@ -156,7 +157,8 @@ export async function prune(
   { to, keep }: { readonly to: string | undefined; readonly keep: number },
 ): Promise<ExitCode> {
   const { output } = context
-  const pruned = await pruneBackups(backupRoot(context, to), keep)
+  const root = backupRoot(context, to)
+  const pruned = await withBackupLock(context, root, () => pruneBackups(root, keep))
   if (output.json) output.data(JSON.stringify(pruned))
   output.check('passed', 'deleted', pruned.deleted.join(', ') || 'none')
   output.check('passed', 'kept', pruned.kept.join(', ') || 'none')

@@ -15,6 +15,7 @@ export interface Diagnosis {
     | 'vault'
     | 'certificates'
     | 'seals'
+    | 'backups'
   readonly rule: string
   readonly mark: Mark
   /** What was seen, or what is missing and how to mend it. */

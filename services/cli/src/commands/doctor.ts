@@ -9,6 +9,7 @@ import { withDatabases } from '../instance/databases.ts'
 import { counted } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import type { Mark, Output } from '../terminal/output.ts'
+import { diagnoseBackups } from './diagnose-backups.ts'
 import { diagnosePromises } from './diagnose-promises.ts'
 import { knownPeople } from './people.ts'
 import { diagnoseSetup } from './diagnose-setup.ts'
@@ -22,6 +23,7 @@ export async function doctor(context: Context): Promise<ExitCode> {
   const people = await knownPeople(context)
   const diagnoses = await withDatabases(context, async (opened) => [
     ...(await diagnoseSetup(context, opened)),
+    ...(await diagnoseBackups(opened, new Date())),
     ...(await diagnosePromises(opened, { settings: context.settings, people }, (text) =>
       output.progress(text),
     )),
@@ -51,7 +53,8 @@ const KEEP_FIRST =
 const isLogBroken = (broken: readonly Diagnosis[]): boolean =>
   broken.some(({ about }) => about === 'I10')
 
-function exitCodeOf(diagnoses: readonly Diagnosis[]): ExitCode {
+/** Exit code 3 where the log does not verify, 1 where anything else is broken, 4 where only the log cannot be judged. */
+export function exitCodeOf(diagnoses: readonly Diagnosis[]): ExitCode {
   const broken = diagnoses.filter(({ mark }) => mark === 'failed')
   const verdict = diagnoses.find((one) => one.verdict !== undefined)?.verdict ?? 'verified'
   const ofLog = LOG_VERDICTS[verdict].exitCode
@@ -77,6 +80,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   vault: 'What is kept of people can be opened and found',
   certificates: 'Who is who between processes',
   seals: 'Sealed, and decided by people',
+  backups: 'Backed up, and restored for trial',
 }
 
 const INDENT = ' '.repeat(19)

@@ -85,6 +85,7 @@ async function restoreInstance(context: Context, options: Timed): Promise<ExitCo
           server,
           until,
           backupId: manifest.id,
+          signal: context.interrupt,
           onProgress: output.progress,
         })
         walFiles = prepared.walFiles
@@ -312,6 +313,7 @@ async function fillDataDirectory(
     server,
     until,
     backupId: manifest.id,
+    signal: context.interrupt,
     onProgress: output.progress,
   })
   output.endProgress()

@@ -193,16 +193,53 @@ export async function withDatabases<Result>(
   context: Context,
   work: (opened: OpenedDatabases) => Promise<Result>,
 ): Promise<Result> {
-  const databases = await reachDatabases(context)
+  return workOn(await reachDatabases(context), context, work)
+}
+
+async function workOn<Result>(
+  databases: ReadableDatabases,
+  { settings }: Context,
+  work: (opened: OpenedDatabases) => Promise<Result>,
+): Promise<Result> {
   const applicationName = 'baton-cli'
   const pool = createPool({ url: databases.urls.gateway, applicationName, connectionsMax: 2 })
-  const audit = openAuditReader(databases, context.settings)
+  const audit = openAuditReader(databases, settings)
   try {
     return await work({ databases, pool, audit })
   } finally {
     await Promise.all([pool.end(), audit.close()])
     await databases.stop()
   }
+}
+
+/** A copy of the databases that stands beside them: reached as who owns it, and compared with what was copied with it. */
+export interface DatabasesCopy {
+  readonly servers: Servers
+  readonly anchorFile: string | undefined
+  readonly sealerState: string | undefined
+  readonly cold: ColdStore | undefined
+}
+
+/** The same on such a copy, with the secrets of this instance. Nobody is asked who has seen what came after the copy. */
+export async function withCopy<Result>(
+  context: Context,
+  { servers, anchorFile, sealerState, cold }: DatabasesCopy,
+  work: (opened: OpenedDatabases) => Promise<Result>,
+): Promise<Result> {
+  const secrets = await secretsToRead(context)
+  const { publicKey } = sealsOf(context, (await readStored(context.home, 'seals'))?.sealing)
+  const watch = {
+    ...context.settings,
+    BATON_SEAL_S3_BUCKET: undefined,
+    BATON_SEAL_POLICY_FILE: undefined,
+    BATON_SEAL_ANCHOR_FILE: anchorFile,
+    BATON_SEALER_STATE_FILE: sealerState,
+  }
+  const { description, operationalUrl, auditUrl, vaultUrl } = servers
+  const urls = { gateway: operationalUrl, auditReader: auditUrl, vault: vaultUrl }
+  const stop = async () => undefined
+  const copy = { description, secrets, urls, seals: { publicKey, watch }, cold, stop }
+  return workOn(copy, context, work)
 }
 
 async function reachDatabases(context: Context): Promise<ReadableDatabases> {

@@ -23,6 +23,15 @@ describe('createOutput', () => {
     expect(written).toEqual({ out: 'row\n', err: 'hello\n\nNext: do this\n' })
   })
 
+  it('knows whether anything stands on stdout', () => {
+    const { output } = capture({ json: true })
+    output.words('hello')
+    output.check('passed', 'links', 'fine')
+    expect(output.hasAnswered()).toBe(false)
+    output.data('{}')
+    expect(output.hasAnswered()).toBe(true)
+  })
+
   it('leaves the list of checks out of JSON', () => {
     const plain = capture()
     plain.output.check('passed', 'links', 'fine')

@@ -27,6 +27,8 @@ export interface Output {
   progress(text: string): void
   /** Clears the progress line. */
   endProgress(): void
+  /** Whether anything stands on stdout. */
+  hasAnswered(): boolean
 }
 
 interface Streams {
@@ -52,6 +54,7 @@ export function createOutput(streams: Streams, json: boolean): Output {
   const isTerminal = stderr.isTTY === true
   let isLineOpen = false
   let progressAt = Number.NEGATIVE_INFINITY
+  let isAnswered = false
 
   function clear(): void {
     if (isLineOpen) stderr.write(CLEAR_LINE)
@@ -60,6 +63,7 @@ export function createOutput(streams: Streams, json: boolean): Output {
 
   function data(text: string): void {
     clear()
+    isAnswered = true
     stdout.write(`${text}\n`)
   }
 
@@ -75,6 +79,7 @@ export function createOutput(streams: Streams, json: boolean): Output {
     data,
     bytes: (data) => {
       clear()
+      isAnswered = true
       stdout.write(data)
     },
     words,
@@ -95,6 +100,7 @@ export function createOutput(streams: Streams, json: boolean): Output {
       }
     },
     endProgress: clear,
+    hasAnswered: () => isAnswered,
   }
 }
 

@@ -1,0 +1,207 @@
+// A backup put back beside the instance: servers of its own that only this machine reaches, gone again with all that is in them.
+import { chmod, mkdir, readFile, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import {
+  discardPostgres,
+  embeddedPostgresMajor,
+  replacePostgresData,
+  startPostgres,
+} from '@baton/embedded'
+import type { RunningPostgres } from '@baton/embedded'
+import { permanent } from '@baton/runtime'
+import { createPool } from '@baton/store'
+import { openLog } from '../context.ts'
+import type { Context } from '../context.ts'
+import type { Servers } from '../instance/databases.ts'
+import { writeDurably } from './backup-folder.ts'
+import type { ServerCopy, StoredBackup } from './backup-folder.ts'
+import { prepareData } from './prepare-data.ts'
+import type { Until } from './prepare-data.ts'
+
+interface ThrowAwayOptions {
+  readonly root: string
+  readonly stored: StoredBackup
+  readonly until: Until
+  /** Where it stands: made where it is missing, and what an earlier one left there is deleted. */
+  readonly place: string
+}
+
+export interface ThrowAway {
+  readonly servers: Servers
+  readonly walFiles: number
+  /** When the newest transaction that is in the copies was committed; null where none came after the backup began. */
+  readonly newestCommit: Date | null
+  readonly unpackMs: number
+  readonly recoverMs: number
+}
+
+interface Superuser {
+  readonly user: string
+  readonly password: string
+}
+
+/** Runs `work` on it. Nothing is left afterwards. Throws BATON_DRILL_VERSION, BATON_DRILL_PASSWORD and what `prepareData` throws. */
+export async function withThrowAway<Result>(
+  context: Context,
+  options: ThrowAwayOptions,
+  work: (restored: ThrowAway) => Promise<Result>,
+): Promise<Result> {
+  const { place } = options
+  const { servers } = options.stored.manifest
+  const folders = servers.map(({ name }) => join(place, name))
+  const clear = async (): Promise<void> => {
+    await mkdir(place, { recursive: true, mode: 0o700 })
+    for (const folder of folders) await discardPostgres(folder)
+    await rm(place, { recursive: true, force: true })
+  }
+  await clear()
+  await mkdir(place, { recursive: true, mode: 0o700 })
+  // The account that Postgres runs as passes through, and reads nothing here.
+  await chmod(place, 0o711)
+  const running: RunningPostgres[] = []
+  try {
+    return await work(await start(context, { ...options, running }))
+  } finally {
+    for (const server of running) await server.stop()
+    await clear()
+  }
+}
+
+async function start(
+  context: Context,
+  options: ThrowAwayOptions & { readonly running: RunningPostgres[] },
+): Promise<ThrowAway> {
+  const { place, stored, running } = options
+  let walFiles = 0
+  const began = performance.now()
+  for (const server of stored.manifest.servers) {
+    await requireVersion(server)
+    walFiles += await fill(context, server, options)
+  }
+  const unpacked = performance.now()
+  const urls = new Map<string, URL>()
+  const commits: (Date | null)[] = []
+  for (const server of stored.manifest.servers) {
+    const { user, password } = await superuserOf(context, server.name)
+    const started = await startPostgres({
+      dataDir: join(place, server.name),
+      mayBeNew: false,
+      temporary: true,
+      tell: (words) => context.output.words(words),
+      logger: openLog(context.home),
+    })
+    running.push(started)
+    const url = new URL(`postgres://127.0.0.1:${started.port}/postgres`)
+    url.username = encodeURIComponent(user)
+    url.password = encodeURIComponent(password)
+    urls.set(server.name, url)
+    commits.push(await newestCommitOn(url.href))
+  }
+  return {
+    servers: serversOn(urls, context),
+    walFiles,
+    newestCommit: earliest(commits),
+    unpackMs: Math.round(unpacked - began),
+    recoverMs: Math.round(performance.now() - unpacked),
+  }
+}
+
+async function fill(
+  context: Context,
+  server: ServerCopy,
+  { place, root, stored, until }: ThrowAwayOptions,
+): Promise<number> {
+  const dataDir = join(place, server.name)
+  const { password } = await superuserOf(context, server.name)
+  await mkdir(join(place, 'secrets'), { recursive: true, mode: 0o700 })
+  await writeDurably(join(place, 'secrets', server.name), `${password}\n`)
+  let walFiles = 0
+  await replacePostgresData({
+    dataDir,
+    keepAs: 'data.before',
+    async fill(target) {
+      const prepared = await prepareData(target, {
+        root,
+        folder: stored.folder,
+        server,
+        until,
+        backupId: stored.manifest.id,
+        isThrowAway: true,
+        signal: context.interrupt,
+        onProgress: context.output.progress,
+      })
+      walFiles = prepared.walFiles
+    },
+  })
+  context.output.endProgress()
+  return walFiles
+}
+
+function serversOn(urls: ReadonlyMap<string, URL>, { settings }: Context): Servers {
+  const on = (name: string, database: string): string => {
+    const url = new URL(urls.get(name) ?? urls.get('operational') ?? '')
+    url.pathname = `/${database}`
+    return url.href
+  }
+  return {
+    description: 'a restored copy',
+    operationalUrl: on('operational', settings.BATON_DATABASE_NAME),
+    auditUrl: on('audit', 'baton_audit'),
+    vaultUrl: on('audit', 'baton_vault'),
+  }
+}
+
+/** Of a server that was recovered and has come up since. */
+async function newestCommitOn(url: string): Promise<Date | null> {
+  const pool = createPool({ url, applicationName: 'baton-drill', connectionsMax: 1 })
+  try {
+    const { rows } = await pool.query<{ at: Date | null }>({
+      text: 'select pg_last_xact_replay_timestamp() as at',
+    })
+    return rows[0]?.at ?? null
+  } finally {
+    await pool.end()
+  }
+}
+
+const earliest = (times: readonly (Date | null)[]): Date | null =>
+  times.reduce((one, other) => (one === null || other === null ? null : one < other ? one : other))
+
+/** The password that the copied server knows: it is checked there as it was when the backup was taken. */
+async function superuserOf(
+  { home, settings }: Pick<Context, 'home' | 'settings'>,
+  name: ServerCopy['name'],
+): Promise<Superuser> {
+  const { BATON_DATABASE_ADMIN_URL: operational, BATON_AUDIT_ADMIN_URL: audit } = settings
+  const given = name === 'audit' ? (audit ?? operational) : operational
+  if (given === undefined) {
+    const path = join(resolve(home), 'secrets', 'pg')
+    const password = await readFile(path, 'utf8').catch((cause: unknown) => {
+      throw noPassword(path, cause)
+    })
+    return { user: 'postgres', password: password.trim() }
+  }
+  const { username, password } = new URL(given)
+  if (password === '') throw noPassword('BATON_DATABASE_ADMIN_URL', undefined)
+  return { user: decodeURIComponent(username), password: decodeURIComponent(password) }
+}
+
+async function requireVersion({ version }: ServerCopy): Promise<void> {
+  const there = await embeddedPostgresMajor()
+  if (Number.parseInt(version, 10) !== there) throw otherVersion(version, there)
+}
+
+const noPassword = (where: string, cause: unknown) =>
+  permanent('BATON_DRILL_PASSWORD', `${where} has no password of the superuser`, {
+    cause,
+    fix: 'A restored copy is reached by the password that its superuser had when it was copied: name the server with it.',
+  })
+
+const otherVersion = (version: string, there: number) =>
+  permanent(
+    'BATON_DRILL_VERSION',
+    `the backup is of Postgres ${version}, and Baton brings Postgres ${there}`,
+    {
+      fix: 'On a machine with that version: `restore --data-directory FOLDER`, start it, then `verify` with its address.',
+    },
+  )
