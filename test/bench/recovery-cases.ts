@@ -1,10 +1,10 @@
 // The recovery times that Baton promises, each caused and measured with real processes.
+import { sendToRedis } from '@baton/testkit'
 import { readFileSync } from 'node:fs'
 import { createRelay } from '@baton/engine'
 import { createLogger } from '@baton/runtime'
 import { createMetrics } from '@baton/telemetry'
 import { createRedisTransport } from '@baton/transport'
-import { sendToRedis } from '../contract/transport-redis-command.ts'
 import { newTask, sendTasks } from '../fault/driver.ts'
 import { startLoad } from '../fault/outage-world.ts'
 import { inRecoveryWorld, openTimedPool } from './recovery-world.ts'

@@ -1,9 +1,8 @@
 // Servers and processes that the recovery measurements break: nobody else's, and gone afterwards.
 import { createPool } from '@baton/store'
 import type { Pool } from '@baton/store'
-import { eventually, openLink, startOwnPostgres, startOwnRedis } from '@baton/testkit'
+import { eventually, openLink, sendToRedis, startOwnPostgres, startOwnRedis } from '@baton/testkit'
 import type { Link, OwnPostgres, ServiceName, ServiceProcess } from '@baton/testkit'
-import { sendToRedis } from '../contract/transport-redis-command.ts'
 import { openWorld } from '../fault/outage-world.ts'
 import type { World } from '../fault/outage-world.ts'
 

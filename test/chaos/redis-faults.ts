@@ -1,7 +1,7 @@
 // Faults of Redis: killed, emptied, restored from an old dump, paused, frozen, full, its connections ended.
+import { sendToRedis } from '@baton/testkit'
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { sendToRedis } from '../contract/transport-redis-command.ts'
 import { pause } from './fault.ts'
 import type { FaultKind, Scene } from './fault.ts'
 

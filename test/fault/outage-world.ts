@@ -131,3 +131,19 @@ export async function goesOn(
     describe,
   })
 }
+
+/** The longest time between two handoffs that ended since then, of one agent type or of all. */
+export async function longestPauseSeconds(
+  { pool }: World,
+  since: Date,
+  agent?: string,
+): Promise<number> {
+  const text = `select max(pause) as pause from (
+    select extract(epoch from ended_at - lag(ended_at) over (order by ended_at))::float8 as pause
+    from handoff where ended_at >= $1 and ($2::text is null or to_agent = $2)) pauses`
+  const { rows } = await pool.query<{ pause: number | null }>({
+    text,
+    values: [since, agent ?? null],
+  })
+  return rows[0]?.pause ?? 0
+}

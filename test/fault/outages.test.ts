@@ -11,10 +11,10 @@ import {
   createSystem,
   describeWith,
   eventually,
+  sendToRedis,
   startOwnRedis,
 } from '@baton/testkit'
 import type { ServiceProcess, System } from '@baton/testkit'
-import { sendToRedis } from '../contract/transport-redis-command.ts'
 import { createDriver, newTask, sendTasks } from './driver.ts'
 import { drained, violations } from './history.ts'
 

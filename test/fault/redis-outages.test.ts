@@ -1,8 +1,14 @@
 // Redis away, emptied or set back in time: sends never fail, nothing is lost or done twice, work resumes by itself.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { acquirePostgres, describeWith, eventually, openLink, startOwnRedis } from '@baton/testkit'
+import {
+  acquirePostgres,
+  describeWith,
+  eventually,
+  openLink,
+  sendToRedis,
+  startOwnRedis,
+} from '@baton/testkit'
 import type { Link, ServiceProcess } from '@baton/testkit'
-import { sendToRedis } from '../contract/transport-redis-command.ts'
 import { sendTasks } from './driver.ts'
 import { countHandoffs, openWorld, startLoad } from './outage-world.ts'
 import type { World } from './outage-world.ts'

@@ -11,6 +11,7 @@ import {
   createTestAuthority,
   describeWith,
   eventually,
+  sendToRedis,
   startOwnRedis,
   uniqueName,
 } from '@baton/testkit'
@@ -18,7 +19,6 @@ import type { OwnRedis, TestTlsFiles } from '@baton/testkit'
 import { checkRedisSafety, createRedisTransport, jobIdOf, requireSafeRedis } from '@baton/transport'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { handledBy, jobs } from '../contract/transport-contract-kit.ts'
-import { sendToRedis } from '../contract/transport-redis-command.ts'
 
 const DAY_MS = 86_400_000
 const logger = createLogger({ service: 'test', level: 'silent' })

@@ -8,6 +8,7 @@ import {
   describeWith,
   eventually,
   openLink,
+  sendToRedis,
   startOwnRedis,
   uniqueName,
 } from '@baton/testkit'
@@ -16,7 +17,6 @@ import { checkRedisSafety, createRedisTransport, jobIdOf } from '@baton/transpor
 import type { Transport } from '@baton/transport'
 import { afterAll, afterEach, beforeEach, expect, it } from 'vitest'
 import { handledBy, jobs } from '../contract/transport-contract-kit.ts'
-import { sendToRedis } from '../contract/transport-redis-command.ts'
 
 const logger = createLogger({ service: 'test', level: 'silent' })
 /** The publisher gives up after two seconds; the rest is the machine's. */

@@ -3,6 +3,7 @@ import {
   createSystem,
   describeWith,
   eventually,
+  sendToRedis,
   startOwnPostgres,
   startOwnRedis,
 } from '@baton/testkit'
@@ -12,7 +13,6 @@ import { createLogger } from '@baton/runtime'
 import { createPool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { sendToRedis } from '../contract/transport-redis-command.ts'
 
 const AGENTS = './test/fault/ledger-agents.ts'
 const ALLOWED = { BATON_ALLOW_UNSAFE_REDIS: '1', BATON_ALLOW_UNSAFE_POSTGRES: '1' }

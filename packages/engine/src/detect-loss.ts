@@ -44,7 +44,6 @@ export function createLossDetector({ pool, watermarks, logger }: LossParts): Ser
     name: 'loss-detector',
     everyMs: INTERVAL_MS,
     run: look,
-    // A server that is away has lost nothing yet: it is asked again.
     failed: (error) => logger.debug({ event: 'watermarks.unread', code: codeOf(error) }),
   })
 }
@@ -58,7 +57,9 @@ async function findLost(
   if (known.length === 0) return []
   const survived = await watermarks.read(known)
   return known.flatMap((one, index) => {
-    const watermark = survived[index] ?? null
+    const watermark = survived[index]
+    // A server that is away has lost nothing yet: it is asked again.
+    if (watermark === undefined) return []
     return watermark === null || watermark < one.watermark ? [{ ...one, survived: watermark }] : []
   })
 }

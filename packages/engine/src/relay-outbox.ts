@@ -15,6 +15,8 @@ import type { OutboxRow, Pool, PriorityClass } from '@baton/store'
 import { exemplarOf, publishAttributes, startSpan } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
 import type { QueueWatermarks, Transport } from '@baton/transport'
+import { createAwayQueues } from './away-queues.ts'
+import type { AwayQueues } from './away-queues.ts'
 import { createClassQuotas, createTurns, isFilled } from './claim-shares.ts'
 import type { Turns } from './claim-shares.ts'
 
@@ -47,6 +49,7 @@ export function createRelay(parts: RelayParts): Service {
   const quotas = createClassQuotas()
   const turns = createTurns()
   const highWaterMark = createHighWaterMark({ waiting: transport.waiting })
+  const away = createAwayQueues({ ask: transport.waiting, logger })
   const watermarkWriter = createWatermarkWriter({
     writeWatermarks: transport.watermarks?.write ?? null,
   })
@@ -54,14 +57,18 @@ export function createRelay(parts: RelayParts): Service {
 
   // Rows are claimed by deleting them: a relay that dies before its commit has claimed nothing.
   async function pass(): Promise<Pass> {
-    const { classes, skipped } = await openClasses(parts, { turns, isOpen: highWaterMark.isOpen })
+    const { classes, skipped } = await openClasses(parts, {
+      turns,
+      away,
+      isOpen: highWaterMark.isOpen,
+    })
     if (classes.length === 0) return { published: 0, more: false }
     const asked = quotas.of(classes)
     return inTransaction(pool, async (transaction) => {
       const rows = await claimOutbox(transaction, asked)
       if (rows.length === 0) return { published: 0, more: false }
       crashPoint('relay.after_claim')
-      await publishRows(parts, rows)
+      await publishRows(parts, away, rows)
       const watermarks = await watermarkWriter.write(rows)
       crashPoint('relay.after_publish')
       quotas.seen(rows)
@@ -104,6 +111,7 @@ export function createRelay(parts: RelayParts): Service {
 
 interface Opening {
   readonly turns: Turns
+  readonly away: AwayQueues
   isOpen(queue: string, waitingMax: number): Promise<boolean>
 }
 
@@ -113,21 +121,48 @@ interface OpenClasses {
   readonly skipped: boolean
 }
 
-/** The priority classes that this relay serves now and whose queue takes more. */
+/** The priority classes that this relay serves now and whose queue takes more. Rejects where the server of none answers. */
 async function openClasses(
   { pool, queues, waitingMax }: RelayParts,
-  { turns, isOpen }: Opening,
+  { turns, away, isOpen }: Opening,
 ): Promise<OpenClasses> {
   const { classes, skipped } =
     queues === undefined
       ? turns.of(await listPriorityClasses(pool, turns.listing()))
       : { classes: await listClassesOf(pool, queues()), skipped: false }
+  const present = await answering(classes, away)
   const open = await Promise.all(
-    classes.map(({ queue, granted }) =>
-      isOpen(queue, granted ? Math.min(GRANTED_WAITING_MAX, waitingMax) : waitingMax),
+    present.map(({ queue, granted }) =>
+      isOpen(queue, granted ? Math.min(GRANTED_WAITING_MAX, waitingMax) : waitingMax).catch(
+        (error: unknown) => {
+          away.left(queue, error)
+          return false
+        },
+      ),
     ),
   )
-  return { classes: classes.filter((_, index) => open[index]), skipped }
+  requireOneOf(present, away)
+  return { classes: present.filter((_, index) => open[index]), skipped }
+}
+
+// Nobody waits for those that are away, except where there is nobody else.
+async function answering<Class extends PriorityClass>(
+  classes: readonly Class[],
+  away: AwayQueues,
+): Promise<readonly Class[]> {
+  const asked = [...new Set(classes.map(({ queue }) => queue))].filter(away.has)
+  const answers = asked.map(away.askAgain)
+  if (classes.every(({ queue }) => away.has(queue))) {
+    await Promise.all(answers)
+    requireOneOf(classes, away)
+  }
+  return classes.filter(({ queue }) => !away.has(queue))
+}
+
+function requireOneOf(classes: readonly PriorityClass[], away: AwayQueues): void {
+  const [first] = classes
+  if (first !== undefined && classes.every(({ queue }) => away.has(queue)))
+    throw away.reasonOf(first.queue)
 }
 
 /** As many as the SDK keeps of one span where nothing else is set. */
@@ -136,6 +171,7 @@ const LINKS_MAX = 128
 // A trace of its own: it belongs to as many as it has rows, and each keeps the context that its sender made.
 async function publishRows(
   { transport, metrics }: RelayParts,
+  away: AwayQueues,
   rows: readonly OutboxRow[],
 ): Promise<void> {
   const attributes = publishAttributes({ queue: transport.kind, rows })
@@ -147,7 +183,7 @@ async function publishRows(
     attributes: { ...attributes, 'baton.hop': 'outbox' },
   })
   try {
-    await transport.publish(rows.map(toJob))
+    await publishEach(transport, away, rows)
     span.end()
   } catch (error) {
     span.end({ error: codeOf(error) })
@@ -158,6 +194,25 @@ async function publishRows(
     const seconds = Math.max(0, now - row.createdAt.getTime()) / 1000
     metrics.hopSeconds.outbox.observe(seconds, exemplarOf(row.traceparent))
   }
+}
+
+// One server of several that is away then keeps only its own rows: these are taken back with all others once, and not claimed again.
+async function publishEach(
+  transport: Transport,
+  away: AwayQueues,
+  rows: readonly OutboxRow[],
+): Promise<void> {
+  const byQueue = [...Map.groupBy(rows, ({ queue }) => queue)]
+  const published = byQueue.map(async ([queue, group]) => {
+    try {
+      await transport.publish(group.map(toJob))
+    } catch (error) {
+      away.left(queue, error)
+      throw error
+    }
+  })
+  await Promise.allSettled(published)
+  await Promise.all(published)
 }
 
 function toJob(row: OutboxRow): Job {

@@ -7,6 +7,7 @@ import {
   integer,
   oneOf,
   optionalForeignSecret,
+  optionalRedisUrl,
   optionalSecret,
   optionalText,
   optionalUrl,
@@ -110,10 +111,16 @@ export const FAN_OUT_SETTINGS = {
 }
 
 export const QUEUE_SETTINGS = {
-  BATON_REDIS_URL: optionalUrl(['redis', 'rediss'], {
-    help: 'Redis for BullMQ. Without it receivers relay for themselves in their own process.',
+  BATON_REDIS_URL: optionalRedisUrl({
+    help: 'Redis for BullMQ: one server, a primary that Sentinels name, or a Cluster. Without it receivers relay for themselves in their own process.',
   }),
-  BATON_QUEUE_PREFIX: text({ default: 'baton', help: 'First part of every Redis key.' }),
+  BATON_QUEUE_PREFIX: text({
+    default: 'baton',
+    help: 'First part of every Redis key.',
+    // An empty hash tag would scatter the keys of one queue over a Cluster.
+    pattern: /^(?!.*\{\})/s,
+    bounds: 'no {}',
+  }),
 }
 
 export const RETURN_SETTINGS = {

@@ -18,6 +18,8 @@ export { every } from './every.ts'
 export type { Periodic } from './every.ts'
 export { createFileLook } from './followed-file.ts'
 export { readNamedFile } from './named-file.ts'
+export { describeRedis, readRedisAddress, redisAddressOf } from './redis-address.ts'
+export type { ClusterRedis, RedisAddress, SentinelRedis } from './redis-address.ts'
 export { readRegularFile, readRegularFileNow } from './regular-file.ts'
 export { replaceFile, syncFolder, writeThrough } from './replace-file.ts'
 export {
@@ -49,6 +51,7 @@ export {
   flag,
   oneOf,
   url,
+  optionalRedisUrl,
   optionalUrl,
 } from './settings.ts'
 export { createTls, NO_TLS, readTls, TLS_SETTINGS, TLS_VERSION_MIN, tlsClients } from './tls.ts'

@@ -2,6 +2,7 @@
 import { permanent } from './errors.ts'
 import { misspeltSettings } from './misspelt-settings.ts'
 import { readServerList } from './server-list.ts'
+import { readRedisAddress, REDIS_SCHEMES } from './redis-address.ts'
 import { readSettingFile } from './setting-files.ts'
 import { weaknessOf } from './weak-secret.ts'
 
@@ -166,6 +167,21 @@ export const optionalUrl = (
 ): SettingKind<string | undefined> =>
   kind<string | undefined>('url', { ...common, optional: true }, ofUrls(protocols))
 
+/** Where a Redis is, in any of its forms; printed with passwords masked. */
+export const optionalRedisUrl = (common: { help: string }): SettingKind<string | undefined> =>
+  kind<string | undefined>(
+    'url',
+    { ...common, optional: true },
+    {
+      bounds: REDIS_SCHEMES.join(', '),
+      confidential: true,
+      parse(raw) {
+        const read = readRedisAddress(raw)
+        return 'problem' in read ? read : { value: raw }
+      },
+    },
+  )
+
 // eslint-disable-next-line typescript/no-explicit-any -- a record of kinds of different values
 export type SettingsSpec = Record<string, SettingKind<any>>
 
@@ -269,9 +285,11 @@ const invalid = (problems: readonly string[]) =>
 const shown = (setting: SettingKind<unknown>, raw: string): string =>
   setting.secret ? 'set (value hidden)' : JSON.stringify(maskPassword(raw))
 
-/** Replaces the password of a URL, also of a malformed one; other text stays as it is. */
+/** Replaces the passwords of a URL, also of a malformed one; other text stays as it is. */
 export function maskPassword(raw: string): string {
-  return raw.replace(/^((?:[a-z][a-z0-9+.-]*:\/\/)?[^:/@]*):.*@/is, '$1:***@')
+  return raw
+    .replace(/([?&][a-z_]*password=)[^&#]*/gi, '$1***')
+    .replace(/^((?:[a-z][a-z0-9+.-]*:\/\/)?[^:/@]*):.*@/is, '$1:***@')
 }
 
 export interface SettingRow {

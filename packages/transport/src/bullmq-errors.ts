@@ -14,6 +14,7 @@ interface Emitter {
 function errorCode(error: Error): string {
   const { code } = error as { code?: unknown }
   if (typeof code === 'string') return code
+  if (error.message.startsWith('All sentinels are unreachable')) return 'NO_PRIMARY'
   return /^[A-Z]{2,20}(?= )/.exec(error.message)?.[0] ?? error.name
 }
 
@@ -34,11 +35,10 @@ export function logErrors(emitter: Emitter, logger: Logger, connection: string):
   })
 }
 
-export function unavailable(cause: unknown): BatonError {
-  return transient('BATON_QUEUE_UNAVAILABLE', 'the queue did not take the request', {
-    cause,
-    fix: 'Check that its server runs and has memory left; handoffs wait in Postgres meanwhile.',
-  })
+const FIX = 'Check that its server runs and has memory left; handoffs wait in Postgres meanwhile.'
+
+export function unavailable(cause: unknown, fix = FIX): BatonError {
+  return transient('BATON_QUEUE_UNAVAILABLE', 'the queue did not take the request', { cause, fix })
 }
 
 /** The result of `work`, or BATON_QUEUE_UNAVAILABLE when it fails or takes longer than `limitMs`. */

@@ -1,12 +1,11 @@
 // The sending side of BullMQ: everything goes through one connection.
 import type { Logger } from '@baton/runtime'
 import { Queue, QueueKeys } from 'bullmq'
-import type { Redis } from 'ioredis'
 import { availableWithin, logErrors, PUBLISH_TIMEOUT_MS } from './bullmq-errors.ts'
 import { createBullmqQueues, queueNameOf } from './bullmq-queues.ts'
 import type { PointerQueue } from './bullmq-queues.ts'
 import { openRedis, publisherOptions } from './redis-connection.ts'
-import type { RedisServer } from './redis-connection.ts'
+import type { RedisClient, RedisServer } from './redis-connection.ts'
 import type {
   Job,
   JobReference,
@@ -31,6 +30,8 @@ export interface PublisherOptions {
 
 /** BullMQ writes four stream entries per job that nobody here reads: keep the stream short. */
 const EVENTS_KEPT = 100
+/** One server of several that takes longer is left out of the answer, which is due within PUBLISH_TIMEOUT_MS. */
+const SERVER_TIMEOUT_MS = PUBLISH_TIMEOUT_MS - 500
 /** Longer than Postgres keeps a watermark that nobody renews. */
 const KEPT_SECONDS = 2 * 3_600
 
@@ -72,7 +73,7 @@ export function createRedisPublisher(options: PublisherOptions): RedisPublisher 
 }
 
 function openQueue(
-  connection: Redis,
+  connection: RedisClient,
   name: string,
   { prefix, logger }: PublisherOptions,
 ): PointerQueue {
@@ -86,9 +87,21 @@ function openQueue(
   return queue
 }
 
-// A finished job is kept for a while, yet it starts no handler any more.
+// A finished job is kept for a while, yet it starts no handler any more. One pipeline a queue: those of a Cluster live on different servers.
 async function findMissing(
-  redis: Redis,
+  redis: RedisClient,
+  jobs: readonly JobReference[],
+  keyOf: KeyOf,
+): Promise<readonly string[]> {
+  const byQueue = [...Map.groupBy(jobs, ({ queue }) => queue).values()]
+  const missing = await ofThoseThatAnswer(
+    byQueue.map((group) => findMissingOfQueue(redis, group, keyOf)),
+  )
+  return missing.flatMap((ids) => ids ?? [])
+}
+
+async function findMissingOfQueue(
+  redis: RedisClient,
   jobs: readonly JobReference[],
   keyOf: KeyOf,
 ): Promise<readonly string[]> {
@@ -99,6 +112,19 @@ async function findMissing(
   return jobs.filter((_, index) => isGone(replies[index])).map(({ jobId }) => jobId)
 }
 
+/** Of a Cluster some servers may be away: what they have is undefined. Rejects where none answers. */
+async function ofThoseThatAnswer<Answer>(
+  asked: readonly Promise<Answer>[],
+): Promise<readonly (Answer | undefined)[]> {
+  const answers = await Promise.allSettled(
+    asked.map((one) => availableWithin(SERVER_TIMEOUT_MS, one)),
+  )
+  const [first] = answers
+  if (first?.status === 'rejected' && answers.every(({ status }) => status === 'rejected'))
+    throw first.reason
+  return answers.map((one) => (one.status === 'fulfilled' ? one.value : undefined))
+}
+
 function isGone(reply: readonly [Error | null, unknown] | undefined): boolean {
   if (reply === undefined) throw new Error('Redis left a command unanswered')
   const [error, fields] = reply
@@ -107,7 +133,7 @@ function isGone(reply: readonly [Error | null, unknown] | undefined): boolean {
   return addedAt === null || typeof finishedAt === 'string'
 }
 
-async function countWaiting(redis: Redis, agentType: string, keyOf: KeyOf): Promise<number> {
+async function countWaiting(redis: RedisClient, agentType: string, keyOf: KeyOf): Promise<number> {
   const [plain, prioritized] = await Promise.all([
     redis.llen(keyOf(agentType, 'wait')),
     redis.zcard(keyOf(agentType, 'prioritized')),
@@ -120,7 +146,7 @@ const watermarkKey = ({ queue, relay }: QueueWatermark, keyOf: KeyOf): string =>
 
 // One command a key: the queues of a Redis Cluster live in different slots.
 async function writeWatermarks(
-  redis: Redis,
+  redis: RedisClient,
   watermarks: readonly NextWatermark[],
   keyOf: KeyOf,
 ): Promise<readonly boolean[]> {
@@ -134,10 +160,13 @@ async function writeWatermarks(
 }
 
 async function readWatermarks(
-  redis: Redis,
+  redis: RedisClient,
   watermarks: readonly QueueWatermark[],
   keyOf: KeyOf,
-): Promise<readonly (number | null)[]> {
-  const replies = await Promise.all(watermarks.map((one) => redis.get(watermarkKey(one, keyOf))))
-  return replies.map((reply) => (reply === null ? null : Number(reply)))
+): Promise<readonly (number | null | undefined)[]> {
+  const asked = watermarks.map(async (one) => {
+    const reply = await redis.get(watermarkKey(one, keyOf))
+    return reply === null ? null : Number(reply)
+  })
+  return ofThoseThatAnswer(asked)
 }

@@ -1,6 +1,6 @@
 // A Redis that could lose jobs silently is recognised, with what to do about it.
 import { describe, expect, it } from 'vitest'
-import { judgeRedis } from './redis-safety.ts'
+import { judgeRedis, judgeReplicas } from './redis-safety.ts'
 import type { RedisFacts } from './redis-safety.ts'
 
 const SAFE: RedisFacts = {
@@ -8,6 +8,7 @@ const SAFE: RedisFacts = {
   appendOnly: true,
   evictionPolicy: 'noeviction',
   memoryLimitBytes: 268_435_456,
+  replicas: 0,
 }
 const codes = (changes: Partial<RedisFacts>): string[] =>
   judgeRedis({ ...SAFE, ...changes }).map((finding) => `${finding.severity} ${finding.code}`)
@@ -34,6 +35,13 @@ describe('Redis safety', () => {
     ],
   ])('judges %j', (changes, expected) => {
     expect(codes(changes)).toEqual(expected)
+  })
+
+  it('of a primary that others take over from needs somebody who can', () => {
+    const found = (replicas: number | null) =>
+      judgeReplicas({ ...SAFE, replicas }).map(({ severity, code }) => `${severity} ${code}`)
+    expect(found(0)).toEqual(['advice BATON_REDIS_ALONE'])
+    expect([found(1), found(null)]).toEqual([[], []])
   })
 
   it('says what to do about each finding', () => {

@@ -1,13 +1,12 @@
 // BullMQ on Redis behind the transport contract: a queue that may lose jobs, never a store.
 import type { Logger } from '@baton/runtime'
 import { Worker } from 'bullmq'
-import type { Redis } from 'ioredis'
 import { startBullmqConsumer } from './bullmq-consumer.ts'
 import type { WorkerBackend } from './bullmq-consumer.ts'
 import { logErrors } from './bullmq-errors.ts'
 import { createConsumers } from './consumers.ts'
 import { consumerOptions, openRedis } from './redis-connection.ts'
-import type { RedisServer } from './redis-connection.ts'
+import type { RedisClient, RedisServer } from './redis-connection.ts'
 import { createRedisPublisher } from './redis-publisher.ts'
 import type { PublisherOptions } from './redis-publisher.ts'
 import type { Transport } from './transport.ts'
@@ -57,7 +56,7 @@ export function createRedisTransport({
 function redisBackend({ server, prefix, logger }: PublisherOptions): WorkerBackend {
   // Once false, a connection that is lost ends instead of coming back.
   let wanted = true
-  let connection: Redis | undefined
+  let connection: RedisClient | undefined
   return {
     openWorker(name, processor, settings) {
       connection?.disconnect()

@@ -42,8 +42,11 @@ export interface QueueWatermarks {
    * predecessor was there; where not, the queue has lost its end. Fails as `publish` does.
    */
   write(watermarks: readonly NextWatermark[]): Promise<readonly boolean[]>
-  /** What the server still knows of each relay and queue; null where it knows nothing. */
-  read(watermarks: readonly QueueWatermark[]): Promise<readonly (number | null)[]>
+  /**
+   * What the server still knows of each relay and queue; null where it knows nothing. Of several servers one may be away: what it
+   * knows is undefined. Rejects where none answers.
+   */
+  read(watermarks: readonly QueueWatermark[]): Promise<readonly (number | null | undefined)[]>
 }
 
 export interface Transport {
@@ -54,7 +57,10 @@ export interface Transport {
    */
   publish(jobs: readonly Job[]): Promise<void>
   consume(options: ConsumeOptions): Promise<Consumer>
-  /** The ids of `jobs` that will start no handler any more: lost, or finished. */
+  /**
+   * The ids of `jobs` that will start no handler any more: lost, or finished. Of several servers one may be away: its jobs are not
+   * among them. Rejects where none answers.
+   */
   missing(jobs: readonly JobReference[]): Promise<readonly string[]>
   /** Null where a queue cannot lose anything while its processes live. */
   readonly watermarks: QueueWatermarks | null

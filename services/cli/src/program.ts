@@ -313,7 +313,10 @@ function addInit(program: Command, run: Run): void {
     .argument('<folder>', 'a folder for it; run again with the same folder, it keeps all keys')
     .option('--database <url>', 'a superuser of your Postgres')
     .option('--audit-database <url>', 'one of another server for the audit databases')
-    .option('--redis <url>', 'your Redis; without it receivers relay for themselves')
+    .option(
+      '--redis <url>',
+      'your Redis: one server, redis+sentinel:// or redis+cluster://; without it receivers relay for themselves',
+    )
     .option('--environment <name>', 'what this installation is called in its log', 'production')
     .option(
       '--host <process=name>',

@@ -7,6 +7,7 @@ import {
   integer,
   oneOf,
   optionalForeignSecret,
+  optionalRedisUrl,
   optionalSecret,
   optionalText,
   optionalUrl,
@@ -65,7 +66,7 @@ export const CLI_SETTINGS = {
     help: 'The state of a witness that runs on this machine, for backups.',
   }),
   BATON_DATABASE_NAME: text({ default: 'baton', help: 'Name of the operational database.' }),
-  BATON_REDIS_URL: optionalUrl(['redis', 'rediss'], {
+  BATON_REDIS_URL: optionalRedisUrl({
     help: 'Redis for the queue. Without it one is looked for, or the queue stays within the receiver.',
   }),
   ...KMS_SETTINGS,

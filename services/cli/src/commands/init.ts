@@ -9,10 +9,12 @@ import { RECEIVER_SETTINGS } from '@baton/receiver/settings'
 import { RELAY_SETTINGS } from '@baton/relay/settings'
 import {
   BatonError,
+  describeRedis,
   namesOfServers,
   permanent,
   readSettings,
   readTls,
+  redisAddressOf,
   secureDatabaseUrls,
   transient,
 } from '@baton/runtime'
@@ -126,7 +128,11 @@ async function checkQueue({ settings, output }: Context, { redisUrl }: Plan): Pr
   const { requireSafeRedis } = await import('@baton/transport')
   const server = { url: redisUrl, tls: readTls(settings) }
   await requireSafeRedis(server, { allowUnsafe: settings.BATON_ALLOW_UNSAFE_REDIS })
-  output.step('passed', 'queue', `Redis at ${new URL(redisUrl).host} keeps what it is given`)
+  output.step(
+    'passed',
+    'queue',
+    `${describeRedis(redisAddressOf(redisUrl))} keeps what it is given`,
+  )
 }
 
 const SPECS: Readonly<Record<ProcessName, SettingsSpec>> = {

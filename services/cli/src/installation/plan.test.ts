@@ -57,6 +57,11 @@ describe('the plan of an installation', () => {
     ['a key that is none', { person: ['ann:reviewer:abc'] }, /is not person:role/],
     ['a witness without its key', { witness: 'https://witness.example' }, /--witness/],
     ['a store that there is not', { cold: 'gs://bucket' }, /--cold "gs:\/\/bucket"/],
+    [
+      'several servers of one Redis',
+      { redis: 'redis://:pw@a:1,b:2' },
+      /--redis cannot be read: several servers/,
+    ],
     ['a path that needs quotes', { state: '/var/my state' }, /without quotes/],
   ])('is refused for %s', (_, flags, words) => {
     expect(() => plan(flags)).toThrow(words)

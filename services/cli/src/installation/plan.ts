@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path'
 import { OPERATOR, parsePeople, ROLES } from '@baton/ledger'
 import type { Role } from '@baton/ledger'
-import { isLoopback, permanent, readServerList } from '@baton/runtime'
+import { isLoopback, permanent, readRedisAddress, readServerList } from '@baton/runtime'
 
 /** Each a process of its own, by the folder of `services/` it stands in. */
 const PROCESSES = [
@@ -107,7 +107,7 @@ export function makePlan(folder: string, flags: InitFlags): Plan {
     folder,
     databaseUrl: readDatabase('--database', flags.database),
     auditDatabaseUrl: readDatabase('--audit-database', flags.auditDatabase ?? flags.database),
-    redisUrl: flags.redis,
+    redisUrl: readRedis(flags.redis),
     environment: flags.environment,
     processes,
     hosts,
@@ -149,6 +149,15 @@ const PLAINTEXT_UNSAID = permanent(
     fix: 'Leave out --no-tls, and certificates are made; or say --plaintext where the network itself encrypts.',
   },
 )
+
+function readRedis(url: string | undefined): string | undefined {
+  if (url === undefined) return undefined
+  const read = readRedisAddress(url)
+  if (!('problem' in read)) return url
+  throw permanent('BATON_USAGE', `--redis cannot be read: ${read.problem}`, {
+    fix: 'Write one server as rediss://:PASSWORD@redis.example:6379, a primary that Sentinels name as rediss+sentinel://:PASSWORD@s1:26379,s2:26379/NAME, a Cluster as rediss+cluster://:PASSWORD@h1:6379,h2:6379.',
+  })
+}
 
 function readHosts(given: readonly string[]): Readonly<Record<ProcessName, string>> {
   const hosts = new Map<string, string>(PROCESSES.map((name) => [name, '127.0.0.1']))

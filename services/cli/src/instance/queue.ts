@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { startOrFetchRedis, startRedis } from '@baton/embedded'
 import type { RunningRedis, Unavailable } from '@baton/embedded'
-import { kindOf, readTls, transient } from '@baton/runtime'
+import { describeRedis, kindOf, readTls, redisAddressOf, transient } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { ROOT } from '../context.ts'
 import type { Context } from '../context.ts'
@@ -58,16 +58,16 @@ export async function openQueue(
 async function onGivenRedis(url: string, { settings }: Context): Promise<Queue> {
   const server = { url, tls: readTls(settings) }
   const allowUnsafe = settings.BATON_ALLOW_UNSAFE_REDIS
-  const { host } = new URL(url)
+  const words = describeRedis(redisAddressOf(url))
   try {
     const { requireSafeRedis } = await import('@baton/transport')
     const findings = await requireSafeRedis(server, { allowUnsafe })
     const isUnsafe = findings.some(({ severity }) => severity === 'unsafe')
     const warning = isUnsafe ? ', not safe to rely on: see doctor' : ''
-    return onRedis(url, `Redis at ${host}${warning}`)
+    return onRedis(url, `${words}${warning}`)
   } catch (cause) {
     if (kindOf(cause) === 'permanent') throw cause
-    throw transient('BATON_REDIS_UNAVAILABLE', `the Redis at ${host} does not answer`, {
+    throw transient('BATON_REDIS_UNAVAILABLE', `the ${words} does not answer`, {
       cause,
       fix: 'Check BATON_REDIS_URL and that the server runs, or run with --no-redis.',
     })
