@@ -4,7 +4,7 @@ One file, standard library only, Python 3.9 or later. Copy it beside your progra
 
     from baton import Baton, Execution, Outcome, complete
 
-    baton = Baton("http://127.0.0.1:8420", "bk_...")          # an API key of the gateway
+    baton = Baton.from_environment()                          # after `baton env`; or Baton(url, "bk_...")
     baton.send("summarise", {"text": "..."})                  # scope handoffs:send
 
     def summarise(execution: Execution) -> Outcome:           # scope executions:claim
@@ -24,6 +24,7 @@ import hashlib
 import hmac
 import http.client
 import json
+import os
 import random
 import ssl
 import threading
@@ -52,6 +53,10 @@ FOLLOW_WAIT_S = 0.2
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 PUSH_TOLERANCE_S = 300
 PUSH_SECRET_BYTES_MIN = 24
+NOT_JOINED = (
+    "the environment names no Baton: start one (`npm run up` in its folder), and in the shell of this program run: "
+    'eval "$(npm --prefix FOLDER_OF_BATON run --silent baton -- env)"'
+)
 REFUSED_STATUSES = (400, 413, 422)
 """What is sent again as it is will be refused again."""
 
@@ -233,6 +238,27 @@ class Baton:
         self._tls = tls
         self._local = threading.local()
 
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ, *, timeout_s: float = 30.0) -> "Baton":
+        """The gateway that `baton env` named in the environment, with its key and its certificates.
+
+        Raises ValueError that says what is missing and how to set it.
+        """
+        url, key = environment.get("BATON_GATEWAY_URL", ""), environment.get("BATON_API_KEY", "")
+        key_file = environment.get("BATON_API_KEY_FILE", "")
+        if not url or not (key or key_file):
+            raise ValueError(NOT_JOINED)
+        if not key:
+            with open(key_file, encoding="utf-8") as file:
+                key = file.read().strip()
+        tls = None
+        if url.startswith("https:"):
+            tls = ssl.create_default_context(cafile=environment.get("BATON_TLS_CA_FILE") or None)
+            certificate = environment.get("BATON_TLS_CERT_FILE")
+            if certificate:
+                tls.load_cert_chain(certificate, environment.get("BATON_TLS_KEY_FILE"))
+        return cls(url, key, timeout_s=timeout_s, tls=tls)
+
     # Sending
 
     def send(
@@ -290,6 +316,17 @@ class Baton:
     def handoff(self, handoff_id: str) -> Mapping[str, Any]:
         """The handoff as it is now. Scope handoffs:read."""
         return self._request("GET", f"/v2/handoffs/{urllib.parse.quote(handoff_id)}", None, {})[0]
+
+    def outcome(self, handoff_id: str, *, wait_s: float = 60.0) -> Mapping[str, Any]:
+        """The handoff once it has ended, or as it is after `wait_s`: `state`, `result`, and why it was refused (`reason`, `details`)."""
+        over, look_s = time.monotonic() + wait_s, 0.05
+        while True:
+            found = self.handoff(handoff_id)
+            left_s = over - time.monotonic()
+            if found["endedAt"] is not None or left_s <= 0:
+                return found
+            time.sleep(min(look_s, left_s))
+            look_s = min(1.0, look_s * 1.2)
 
     def chunks(self, handoff_id: str, *, after: int = 0) -> Iterator[Mapping[str, Any]]:
         """Follows the stream of a handoff until it ends: every chunk after that number, once, in order. Scope handoffs:read.

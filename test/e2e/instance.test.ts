@@ -1,5 +1,5 @@
 // One instance, several commands: they share its services, notice each other, and clear up after a killed one.
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openCommandLine, runCommandLine } from './command-line.ts'
 import type { CommandLine } from './command-line.ts'
 import { isFine, summaryOf } from './main-job.ts'
+import { typePage } from './typed-page.ts'
 
 const START_MAX_MS = 90_000
 const CONTRACT = fileURLToPath(new URL('../../services/cli/package.json', import.meta.url))
@@ -23,6 +24,14 @@ const PAUSED_MAX_MS = 120_000
 const isRoot = process.getuid?.() === 0
 const DISK_BYTES = 400 * 1024 * 1024
 const run = promisify(execFile)
+const LANGUAGES = [
+  { language: 'typescript', needs: '', isThere: true },
+  {
+    language: 'python',
+    needs: ' (needs python3)',
+    isThere: spawnSync('python3', ['--version']).status === 0,
+  },
+]
 
 const recordIn = async (home: string) =>
   JSON.parse(await readFile(join(home, 'pg.json'), 'utf8')) as {
@@ -106,6 +115,20 @@ describe('an instance that stays up', () => {
     expect(nowhere).toMatchObject({ exitCode: 5, stdout: '' })
     expect(nowhere.stderr).toMatch(/no Baton runs in .*BATON_INSTANCE_NOT_RUNNING\)\n +Start one/)
   })
+
+  for (const { language, needs, isThere } of LANGUAGES)
+    it.skipIf(!isThere)(`runs a new agent in ${language} as its page says${needs}`, async () => {
+      const folder = join(baton.home, `new-${language}`)
+      const words = ['new', 'agent', `count-${language}`, '--language', language, '--into', folder]
+      expect(await baton.run(...words)).toMatchObject({ exitCode: 0 })
+      const { sent, trace, agent } = await typePage(folder)
+      expect(sent).toMatch(/^COMPLETED \{"words": ?4\}$/m)
+      expect(trace).toContain(`count-${language}-sender → count-${language}`)
+      expect(agent).toContain('4 words')
+      const again = await baton.run(...words)
+      expect(again).toMatchObject({ exitCode: 2 })
+      expect(again.stderr).toContain('is not empty, and nothing there is replaced')
+    })
 
   it('tells a Prometheus where its processes show their metrics, and with which key', async () => {
     const { targets, key } = await monitoringOf(baton.home)

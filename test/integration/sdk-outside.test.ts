@@ -1,11 +1,11 @@
 // The packed SDK stands alone: a strict project outside the checkout installs it, type-checks on it and runs it.
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { installPackedSdk } from '@baton/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -54,43 +54,26 @@ const STRICT = {
 }
 
 let outside = ''
-let installed = ''
 
 beforeAll(async () => {
   outside = await mkdtemp(join(tmpdir(), 'baton-outside-'))
   const { stdout } = await run(process.execPath, [join(ROOT, 'packages/sdk/pack-sdk.ts'), outside])
-  installed = join(outside, 'node_modules', '@baton', 'sdk')
-  await mkdir(installed, { recursive: true })
-  await run('tar', ['xzf', stdout.trim(), '-C', installed, '--strip-components=1'])
-  await linkDependencies()
+  await installPackedSdk(stdout.trim(), outside)
   await writeFile(join(outside, 'package.json'), '{"type":"module"}')
   await writeFile(join(outside, 'program.ts'), PROGRAM)
 }, 60_000)
 
 afterAll(() => rm(outside, { recursive: true, force: true }))
 
-/** Every library is one that this checkout has installed, in the same version. */
-async function linkDependencies(): Promise<void> {
-  const manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8')) as {
-    readonly dependencies: Readonly<Record<string, string>>
-  }
-  const packages = ['audit', 'engine', 'http', 'postgres', 'protocol', 'runtime', 'safety']
-  const owners = [...packages, 'summarise', 'telemetry', 'transport']
-  for (const name of [...Object.keys(manifest.dependencies), '@types/node']) {
-    const folders = owners.map((owner) => join(ROOT, 'packages', owner, 'node_modules', name))
-    const found = [...folders, join(ROOT, 'node_modules', name)].find((path) => existsSync(path))
-    const place = join(outside, 'node_modules', name)
-    await mkdir(dirname(place), { recursive: true })
-    await symlink(found ?? '', place)
-  }
-}
-
 it('type-checks strictly', async () => {
   const tsc = createRequire(join(ROOT, 'package.json')).resolve('typescript/package.json')
   const args = [join(dirname(tsc), 'bin/tsc'), '-p', outside]
   await writeFile(
     join(outside, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions: STRICT, files: ['program.ts'] }),
+    JSON.stringify({
+      compilerOptions: STRICT,
+      files: ['program.ts'],
+    }),
   )
   const said = await run(process.execPath, args).catch((error: { stdout: string }) => error)
   expect(said.stdout).toBe('')

@@ -47,6 +47,7 @@ export {
   HANDOFF_STATES,
   hasHandoffEnded,
   hasTaskEnded,
+  isTaskAtRest,
   TASK_ENDED,
   TASK_STATUSES,
 } from './states.ts'

@@ -38,3 +38,16 @@ const ENDED_TASK: ReadonlySet<string> = new Set(TASK_ENDED)
 
 /** Whether a task of this status has ended. */
 export const hasTaskEnded = (status: string): boolean => ENDED_TASK.has(status)
+
+interface TaskHandoff {
+  readonly state: string
+  /** Null while it is open. */
+  readonly endedAt: Date | string | null
+}
+
+/** Nothing of it is under way any more. Between the last branch and the join no handoff is open: the task's status says that one comes. */
+export function isTaskAtRest(status: string, handoffs: readonly TaskHandoff[]): boolean {
+  if (handoffs.some(({ endedAt }) => endedAt === null)) return false
+  const joins = status === 'PENDING_HANDOFF' || status === 'RUNNING'
+  return !(joins && handoffs.every(({ state }) => state === 'COMPLETED'))
+}

@@ -35,6 +35,8 @@ import type { Database, FanOutBounds, Pool } from '@baton/store'
 import type { Summariser, WrittenSummary } from '@baton/summarise'
 import { createMetrics } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
+import { waitForOutcome } from './task-outcome.ts'
+import type { TaskOutcome } from './task-outcome.ts'
 
 export interface SenderOptions {
   /** The operational database. */
@@ -133,10 +135,17 @@ export interface Sender {
     agentState: GivenState,
     target: Omit<SendTarget, 'summary'>,
   ): Promise<WrittenSummary | undefined>
+  /**
+   * Waits until nothing of a task goes on by itself any more, at most `waitMs` (60 s by default), and answers how it stands then.
+   * Throws BATON_TASK_UNKNOWN.
+   */
+  outcome(taskId: string, options?: { readonly waitMs?: number }): Promise<TaskOutcome>
   /** Whether the operational database answers. */
   ready(): Promise<boolean>
   /** Waits for sends and hooks under way and closes the connections. */
   close(): Promise<void>
+  /** The same, at the end of `await using sender = createSender(...)`. */
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 export interface SentSync extends Sent {
@@ -201,6 +210,8 @@ export function createSender(options: SenderOptions): Sender {
       ? undefined
       : openDirectCalls({ ...sync, tls: options.tls, waitMs: waitOf(sync) }, { metrics, logger })
   const deliverDirectly = createDirectDelivery({ pool, calls, waitMs: waitOf(sync), logger })
+  const opened = { watcher, calls, sender, largeWork, summariser, recorder, pool }
+  const close = () => closeAll(opened)
   return {
     send: async (agentState, targetAgentType, constraints = {}) =>
       sender.send({ agentState: toSend(agentState), targetAgentType, constraints }),
@@ -240,18 +251,32 @@ export function createSender(options: SenderOptions): Sender {
         () => true,
         () => false,
       ),
-    async close() {
-      await watcher?.stop()
-      calls?.close()
-      await sender.drain()
-      await largeWork.close()
-      summariser?.close()
-      await recorder.stop()
-      // The last sends' own NOTIFY may still be waiting for company.
-      await notifyOutbox(pool).catch(() => undefined)
-      await pool.end()
-    },
+    outcome: (taskId, { waitMs } = {}) => waitForOutcome(pool, taskId, waitMs),
+    close,
+    [Symbol.asyncDispose]: close,
   }
+}
+
+interface Opened {
+  readonly watcher: Service | undefined
+  readonly calls: ReturnType<typeof openDirectCalls> | undefined
+  readonly sender: ReturnType<typeof createHandoffSender>
+  readonly largeWork: ReturnType<typeof createLargeWork>
+  readonly summariser: Summariser | undefined
+  readonly recorder: Service
+  readonly pool: Pool
+}
+
+async function closeAll(opened: Opened): Promise<void> {
+  await opened.watcher?.stop()
+  opened.calls?.close()
+  await opened.sender.drain()
+  await opened.largeWork.close()
+  opened.summariser?.close()
+  await opened.recorder.stop()
+  // The last sends' own NOTIFY may still be waiting for company.
+  await notifyOutbox(opened.pool).catch(() => undefined)
+  await opened.pool.end()
 }
 
 // No receiver could accept it, and it would come back only after its last attempt.

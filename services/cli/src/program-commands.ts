@@ -24,3 +24,32 @@ export function addEnv(program: Command, run: Run): void {
       ),
     )
 }
+
+const LANGUAGES = ['typescript', 'python'] as const
+
+export function addNew(program: Command, run: Run): void {
+  program
+    .command('new')
+    .description('begin something of your own')
+    .command('agent')
+    .description('write an agent that runs in a minute, and a program that sends to it')
+    .argument('<name>', 'the agent type, such as word-count')
+    .addOption(
+      new Option('--language <language>', 'what it is written in')
+        .choices(LANGUAGES)
+        .default('typescript'),
+    )
+    .option('--into <folder>', 'where to, an empty folder (default: one of that name here)')
+    .action(
+      run(
+        async (
+          context,
+          name: string,
+          { language, into }: { language: (typeof LANGUAGES)[number]; into: string | undefined },
+        ) => {
+          const { newAgent } = await import('./commands/new-agent.ts')
+          return newAgent(context, { name, language, into })
+        },
+      ),
+    )
+}

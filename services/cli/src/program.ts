@@ -17,7 +17,7 @@ import { addPeople } from './people-commands.ts'
 import type { QueueChoice } from './instance/queue.ts'
 import { addSlo, addTop } from './level-commands.ts'
 import { addImport, addOffer, addOffers } from './offer-commands.ts'
-import { addEnv } from './program-commands.ts'
+import { addEnv, addNew } from './program-commands.ts'
 import { addSafety } from './safety-commands.ts'
 import { addSchema } from './schema-commands.ts'
 import {
@@ -143,6 +143,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addCancel,
   addAgents,
   addEnv,
+  addNew,
   addSlo,
   addTop,
   addOffer,

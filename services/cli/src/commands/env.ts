@@ -1,6 +1,6 @@
 // `env`: what a program of one's own needs to join the Baton that runs here, as lines for a shell, for a file, or as JSON.
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { runningInstance } from '@baton/embedded'
 import { permanent, transient } from '@baton/runtime'
 import { listTenants } from '@baton/store'
@@ -45,13 +45,16 @@ export async function env(context: Context, { format, tenant }: EnvOptions): Pro
   })
   const kept = isInstallation(home) ? named : await inFiles(named, folderOf(home, actAs, tenant))
   const lines = [['BATON_HOME', home], [PRINTED_BY_ENV, '1'], ...kept] as const
+  const node = format === 'shell' ? newerNode(context) : undefined
   if (output.json) output.data(JSON.stringify(Object.fromEntries(lines)))
-  else output.data(lines.map(WRITTEN[format]).join('\n'))
+  else output.data([...lines.map(WRITTEN[format]), ...(node?.lines ?? [])].join('\n'))
   output.words(words)
+  if (node !== undefined && !output.json) output.words(node.words)
   if (told.BATON_DATABASE_URL === undefined) output.words(HTTP_ONLY)
-  if (output.isRead)
+  if (output.isRead) {
     output.words(`\nTake them into a shell with:\n  eval "$(${quietCommand(ROOT)} env)"`)
-  output.next(nextStep('agents'))
+    output.next(nextStep('new agent <name>'))
+  }
   return EXIT.fine
 }
 
@@ -186,4 +189,20 @@ async function inFiles(
       return [`${name}_FILE`, path] as const
     }),
   )
+}
+
+/** The oldest that the SDK runs on. */
+const NODE_MIN = [22, 19] as const
+
+/** Where the Node of whoever types is too old for the SDK, this one comes first in their shell; npm says which theirs is. */
+function newerNode({ environment }: Context) {
+  const said = /node\/v(\d+)\.(\d+)\S*/.exec(environment['npm_config_user_agent'] ?? '')
+  if (said === null) return undefined
+  const [text, major, minor] = said
+  const isNewer = Number(major) > NODE_MIN[0]
+  if (isNewer || (Number(major) === NODE_MIN[0] && Number(minor) >= NODE_MIN[1])) return undefined
+  return {
+    lines: [`export PATH=${quoted(dirname(process.execPath))}:"$PATH"`],
+    words: `Node ${process.versions.node} of Baton comes before your ${text.replace('node/v', '')} in this shell: the SDK needs ${NODE_MIN.join('.')}.`,
+  }
 }

@@ -1,6 +1,6 @@
 // Tasks as the gateway shows them, and what a person means who names one by the first digits of its id.
 import { BatonError, permanent } from '@baton/runtime'
-import { isUuid, microUSD } from '@baton/protocol'
+import { isTaskAtRest, isUuid, microUSD } from '@baton/protocol'
 import type { HandoffView, TaskView } from '@baton/store'
 import type { Context } from '../context.ts'
 import { withReadingGateway } from '../gateway-client.ts'
@@ -63,12 +63,8 @@ interface Progress {
   readonly handoffs: readonly Pick<Handoff, 'endedAt' | 'state'>[]
 }
 
-/** Nothing of it is under way any more. Between the last branch and the join no handoff is open: the task's status says that one comes. */
-export function hasEnded({ task, handoffs }: Progress): boolean {
-  if (handoffs.some(({ endedAt }) => endedAt === null)) return false
-  const joins = task.status === 'PENDING_HANDOFF' || task.status === 'RUNNING'
-  return !(joins && handoffs.every(({ state }) => state === 'COMPLETED'))
-}
+export const hasEnded = ({ task, handoffs }: Progress): boolean =>
+  isTaskAtRest(task.status, handoffs)
 
 /** Throws BATON_TASK_NOT_FOUND. */
 export async function readTask(gateway: GatewayClient, taskId: string): Promise<WholeTask> {

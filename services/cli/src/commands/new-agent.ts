@@ -1,0 +1,136 @@
+// `new agent`: a folder with an agent of one's own that runs at once, and everything it needs to join the Baton that runs here.
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { permanent } from '@baton/runtime'
+import { ROOT } from '../context.ts'
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import type { AgentTemplate, TemplateFiles } from '../templates/agent-template.ts'
+import { pythonAgent } from '../templates/python-agent.ts'
+import { typescriptAgent } from '../templates/typescript-agent.ts'
+import { quietCommand, quoted } from '../terminal/next-steps.ts'
+
+export type Language = 'typescript' | 'python'
+
+interface NewAgentOptions {
+  readonly name: string
+  readonly language: Language
+  /** A folder named by the agent, in the current one, where it is left out. */
+  readonly into: string | undefined
+}
+
+export async function newAgent(
+  { output, home }: Context,
+  { name, language, into = name }: NewAgentOptions,
+): Promise<ExitCode> {
+  await requireFreeName(name)
+  const folder = resolve(into)
+  await requireFree(folder)
+  await mkdir(dirname(folder), { recursive: true })
+  // Beside its place, so that it stands there whole or not at all.
+  const draft = join(dirname(folder), `.${basename(folder)}-${crypto.randomUUID()}`)
+  await mkdir(draft)
+  try {
+    if (language === 'typescript') output.progress('packing the SDK')
+    const files = await TEMPLATES[language](templateOf(name, home), draft)
+    for (const [path, text] of Object.entries(files)) await writeFile(join(draft, path), text)
+    await rename(draft, folder)
+  } finally {
+    output.endProgress()
+    await rm(draft, { recursive: true, force: true })
+  }
+  const files = (await readdir(folder)).toSorted()
+  if (output.json) output.data(JSON.stringify({ name, language, folder, files }))
+  else output.data(files.map((file) => join(folder, file)).join('\n'))
+  output.words(`\nThe agent ${name} is written; README.md in its folder has these commands too.`)
+  const steps = STEPS[language].map((step) => `\n  ${step}`).join('')
+  output.next(
+    `while Baton runs\n  cd ${quoted(relative(process.cwd(), folder) || '.')}\n  eval "$(${envCommand(home)})"${steps}`,
+  )
+  return EXIT.fine
+}
+
+const STEPS: Readonly<Record<Language, readonly string[]>> = {
+  typescript: ['npm install && npm run agent'],
+  python: ['python3 agent.py'],
+}
+
+const templateOf = (name: string, home: string): AgentTemplate => ({
+  name,
+  envCommand: envCommand(home),
+  traceCommand: `${quietCommand(ROOT)}${homeOption(home)} trace TASK`,
+})
+
+const envCommand = (home: string): string => `${quietCommand(ROOT)}${homeOption(home)} env`
+
+const homeOption = (home: string): string =>
+  home === join(ROOT, '.baton') ? '' : ` --home ${quoted(home)}`
+
+const TEMPLATES: Readonly<
+  Record<Language, (told: AgentTemplate, folder: string) => Promise<TemplateFiles>>
+> = {
+  async typescript(told, folder) {
+    const sdk = await packSdk(folder)
+    return typescriptAgent({ ...told, sdk, typescript: await compilerVersion() })
+  },
+  async python(told) {
+    const client = await readFile(join(ROOT, 'clients', 'python', 'baton.py'), 'utf8').catch(
+      (cause: unknown) => Promise.reject(notInCheckout('the client in Python', cause)),
+    )
+    return pythonAgent({ ...told, client })
+  },
+}
+
+const run = promisify(execFile)
+
+/** Answers the name of the tarball that now stands in the folder. */
+async function packSdk(folder: string): Promise<string> {
+  const packer = join(ROOT, 'packages', 'sdk', 'pack-sdk.ts')
+  try {
+    const { stdout } = await run(process.execPath, [packer, folder])
+    return basename(stdout.trim())
+  } catch (cause) {
+    throw notInCheckout('the SDK', cause)
+  }
+}
+
+/** The compiler with which this checkout is checked. */
+async function compilerVersion(): Promise<string> {
+  const path = join(ROOT, 'node_modules', 'typescript', 'package.json')
+  return (JSON.parse(await readFile(path, 'utf8')) as { version: string }).version
+}
+
+const notInCheckout = (what: string, cause: unknown) =>
+  permanent('BATON_TEMPLATE_INCOMPLETE', `${what} could not be put into the folder`, {
+    cause,
+    fix: 'Run this in a checkout of Baton in which `npm run baton -- settings` works, with npm on PATH: an image has neither sources nor tools.',
+  })
+
+/** It names the agent type, a package and a folder. Two kinds of worker for one type would share its work. */
+async function requireFreeName(name: string): Promise<void> {
+  if (!NAME.test(name)) throw NAME_INVALID
+  const { createAgents } = await import('../main-job/agents.ts')
+  if (createAgents({}).some(({ type }) => type === name))
+    throw permanent('BATON_USAGE', `an instance hosts an agent ${name} already`, {
+      fix: 'Take another name: both would share the work.',
+    })
+}
+
+const NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
+const NAME_INVALID = permanent('BATON_USAGE', 'an agent cannot be called so here', {
+  fix: 'Take lower-case letters, digits and single dashes, a letter first, such as word-count.',
+})
+
+async function requireFree(folder: string): Promise<void> {
+  if (!existsSync(folder)) return
+  const found = await readdir(folder).catch(() => undefined)
+  if (found?.length === 0) return
+  const what = found === undefined ? 'is no folder' : 'is not empty, and nothing there is replaced'
+  throw permanent('BATON_USAGE', `${folder} ${what}`, {
+    fix: 'Name an empty folder, or one that is not there yet, with --into.',
+  })
+}
