@@ -4,8 +4,8 @@ import { clauseExtraction } from './clause-extraction.ts'
 import { createLegalAnalysis } from './legal-analysis.ts'
 import type { ModelOptions } from './model-opinion.ts'
 import { riskScoring } from './risk-scoring.ts'
-import { modelFrom } from './settings.ts'
-import type { Environment } from './settings.ts'
+import { modelFrom } from './model-settings.ts'
+import type { Environment } from './model-settings.ts'
 import { unreliableReview } from './unreliable-review.ts'
 
 /**

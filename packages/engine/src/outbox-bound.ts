@@ -1,5 +1,5 @@
 // Says no to new work early, while too much of its tenant's waits, in all or for its agent type, or the oldest of that waits too long (I12).
-import { DEFAULT_TENANT } from '@baton/ledger'
+import { DEFAULT_TENANT } from '@baton/ledger/tenant-names'
 import type { AskedQueue, CountBounds, OutboxDepth, QueueDepth } from '@baton/store'
 import { transient } from '@baton/runtime'
 import type { BatonError } from '@baton/runtime'

@@ -1,6 +1,6 @@
 // The settings that several services share; each service's own stand beside its main.ts. An entry of its own, because
 // every command of the command line reads some of them and few load the engine.
-import { TENANT } from '@baton/ledger'
+import { TENANT } from '@baton/ledger/tenant-names'
 import type { LostFactsPolicy } from '@baton/protocol'
 import {
   flag,

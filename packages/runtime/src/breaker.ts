@@ -1,6 +1,11 @@
 // A breaker around a call to something that can be down: fails fast while it is, tries again by itself.
-import CircuitBreaker from 'opossum'
+import { createRequire } from 'node:module'
+import type OpossumBreaker from 'opossum'
 import { BatonError, transient } from './errors.ts'
+
+const require = createRequire(import.meta.url)
+// Loaded with the first breaker: most commands of the command line need none, and are to answer at once.
+const loadOpossum = (): typeof OpossumBreaker => require('opossum') as typeof OpossumBreaker
 
 interface BreakerOptions {
   /** Slightly above the inner time-out, so that the inner one is the one that names the cause. */
@@ -55,6 +60,7 @@ export function createBreaker<Arguments extends readonly unknown[], Result>(
   action: (...args: Arguments) => Promise<Result>,
   { timeoutMs, resetMs = 2_000, capacity = 32, isFault = () => true }: BreakerOptions,
 ): Breaker<Arguments, Result> {
+  const CircuitBreaker = loadOpossum()
   const breaker = new CircuitBreaker<unknown[], Result>(
     (...args: unknown[]) => action(...(args as unknown as Arguments)),
     {

@@ -1,5 +1,10 @@
 // One JSON log line per event: ids, sizes and codes. Payload text has no field to go into.
-import pino from 'pino'
+import { createRequire } from 'node:module'
+import type pino from 'pino'
+
+const require = createRequire(import.meta.url)
+// Loaded with the first logger: most commands of the command line write no log, and are to answer at once.
+const loadPino = (): typeof pino => require('pino') as typeof pino
 
 export type Logger = pino.Logger
 
@@ -51,6 +56,7 @@ const both = (first: pino.DestinationStream, second: pino.DestinationStream) => 
 
 /** Creates the process's logger. Log as `logger.info({ event: 'handoff.accepted', handoffId })`. */
 export function createLogger(options: LoggerOptions): Logger {
+  const pino = loadPino()
   const { service, level = 'info', also } = options
   const written = options.destination ?? pino.destination({ fd: 2, sync: true })
   return pino(

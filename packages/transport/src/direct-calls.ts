@@ -1,7 +1,7 @@
 // Calls receivers directly over HTTP, each behind a breaker: whatever goes wrong here costs nothing, because the outbox has the handoff.
 import { createHttpClient } from '@baton/http/client'
 import type { HttpClient } from '@baton/http/client'
-import { createBreaker, NO_TLS, permanent } from '@baton/runtime'
+import { createBreaker, NO_TLS } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
 import { DIRECT_PATH } from './direct-call.ts'
 import type { DirectAnswer, DirectCall } from './direct-call.ts'
@@ -79,24 +79,3 @@ const createClient = (
     connectionsMax: CAPACITY,
     unavailable: { code: 'BATON_RECEIVER_UNAVAILABLE' },
   })
-
-/**
- * Reads `http://host:port`, for all agent types, or `type=http://host:port,other=https://...`. Throws
- * BATON_SYNC_RECEIVERS_INVALID.
- */
-export function parseReceivers(text: string): ReadonlyMap<string, string> {
-  const entries = text.split(',').map((entry) => {
-    const [, type = '*', url = ''] = /^(?:([^=]+)=)?(https?:\/\/.+)$/.exec(entry.trim()) ?? []
-    if (!URL.canParse(url)) throw INVALID
-    return [type, url] as const
-  })
-  const receivers = new Map(entries)
-  if (receivers.size < entries.length) throw INVALID
-  return receivers
-}
-
-const INVALID = permanent(
-  'BATON_SYNC_RECEIVERS_INVALID',
-  'BATON_SYNC_RECEIVERS is no list of receivers',
-  { fix: 'Give http://host:port for all agent types, or type=http://host:port, comma-separated.' },
-)

@@ -4,10 +4,7 @@ import type { HttpClient } from '@baton/http/client'
 import { permanent, readTls } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
 import type { CliSettings, Context } from './context.ts'
-import { decideSigned } from './decide-signed.ts'
 import type { Deciding } from './decide-signed.ts'
-import { requireInstance } from './instance/databases.ts'
-import { openInstance } from './instance/instance.ts'
 import { readPerson } from './instance/secrets.ts'
 import type { Person, Secrets } from './instance/secrets.ts'
 
@@ -37,6 +34,8 @@ export async function withAuditor<Result>(
     return work(
       clientOf({ url, permission, tokens: givenTokens(settings), tls: readTls(settings) }),
     )
+  const { requireInstance } = await import('./instance/databases.ts')
+  const { openInstance } = await import('./instance/instance.ts')
   await requireInstance(context)
   const person = readPerson(context.actAs ?? 'operator')
   const instance = await openInstance(context, { queue: 'any' })
@@ -100,7 +99,10 @@ function clientOf({ url, permission, tokens, tls }: Asking): AuditorClient {
   return {
     ask,
     json,
-    decide: (deciding) => decideSigned({ json, personKey: tokens.personKey }, deciding),
+    async decide(deciding) {
+      const { decideSigned } = await import('./decide-signed.ts')
+      return decideSigned({ json, personKey: tokens.personKey }, deciding)
+    },
     withTexts: () => ({
       'baton-payload-authorization': `Bearer ${tokens.payload ?? tokenMissing('payload')}`,
     }),

@@ -1,7 +1,6 @@
 // What every command is given: where it writes, what it was told, and when it should stop.
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { createLogger, openLastingLog, permanent } from '@baton/runtime'
 import type { Logger, Settings } from '@baton/runtime'
 import type { CLI_SETTINGS } from './settings.ts'
@@ -22,9 +21,6 @@ export interface Context {
   /** Aborted by Ctrl-C or SIGTERM. */
   readonly interrupt: AbortSignal
 }
-
-/** The checkout this command line belongs to. */
-export const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
 /** A log of this command itself in `logs/cli.log` of the instance, whose folder is made. Throws where that cannot be. */
 export function openLog(home: string): Logger {

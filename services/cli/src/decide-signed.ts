@@ -4,7 +4,7 @@ import type { HttpClient } from '@baton/http/client'
 import { formatSigned, parseNeeded, signDecision } from '@baton/ledger'
 import type { Decision } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
-import { readPersonKey } from './instance/secrets.ts'
+import { readPersonKey } from './instance/person-key.ts'
 
 /** What is to be signed; who signs it, the other side knows by the key or token it was given. */
 export type Meant = Omit<Decision, 'person'>

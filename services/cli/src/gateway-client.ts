@@ -1,17 +1,15 @@
 // Reading and acting through the gateway over HTTP, as one person: what is decided is decided under their name.
-import { createHttpClient } from '@baton/http/client'
+import { runningInstance } from '@baton/embedded/instance-record'
+import { createHttpClient, HttpRefusal, isReady } from '@baton/http/client'
 import type { HttpAnswer } from '@baton/http/client'
-import { decideSigned } from './decide-signed.ts'
-import type { Meant } from './decide-signed.ts'
-import { NO_TLS, permanent, readTls } from '@baton/runtime'
+import { BatonError, NO_TLS, permanent, readTls } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
-import { readServerFacts } from '@baton/store'
-import { openLog } from './context.ts'
 import type { Context } from './context.ts'
-import { withDatabases } from './instance/databases.ts'
-import { openInstance } from './instance/instance.ts'
+import type { Meant } from './decide-signed.ts'
 import type { QueueChoice } from './instance/queue.ts'
-import { readPerson } from './instance/secrets.ts'
+import { readPerson, readStored } from './instance/secrets.ts'
+import type { Person } from './instance/secrets.ts'
+import type { Serving } from './instance/services.ts'
 
 export interface GatewayClient {
   readonly url: string
@@ -45,6 +43,9 @@ export async function withGateway<Result>(
   if (given !== undefined) return work(given)
   const { BATON_API_KEY: own } = context.settings
   const person = readPerson(context.actAs ?? 'operator')
+  const running = queue === 'any' ? await runningGateway(context, person) : undefined
+  if (running !== undefined) return work(running)
+  const { openInstance } = await import('./instance/instance.ts')
   const instance = await openInstance(context, { queue })
   try {
     const key = (context.actAs === undefined && own) || instance.databases.keys.people[person]
@@ -65,19 +66,72 @@ export async function withGateway<Result>(
 }
 
 /**
- * Runs `work`, which only reads, against the gateway that BATON_GATEWAY_URL names, with BATON_API_KEY; otherwise
- * against one in this process on the databases of this home, so that no service has to run. Throws
- * BATON_INSTANCE_MISSING where there is nothing to read.
+ * Runs `work`, which only reads and may be repeated, against the gateway that BATON_GATEWAY_URL names, with BATON_API_KEY;
+ * otherwise against that of the instance, where it runs and answers, or else as `withOwnGateway` does.
  */
 export async function withReadingGateway<Result>(
+  context: Context,
+  work: (client: GatewayClient) => Promise<Result>,
+): Promise<Result> {
+  if (context.settings.BATON_GATEWAY_URL !== undefined) return withOwnGateway(context, work)
+  const running = await runningGateway(context, readPerson(context.actAs ?? 'operator'))
+  if (running === undefined) return withOwnGateway(context, work)
+  try {
+    return await work(running)
+  } catch (error) {
+    if (isAnswer(error)) throw error
+    return withOwnGateway(context, work)
+  }
+}
+
+/** What another way of reading would not answer otherwise: neither an outage, nor what this person's key may not do. */
+const isAnswer = (error: unknown): boolean =>
+  !(error instanceof BatonError && error.kind === 'transient') &&
+  !(error instanceof HttpRefusal && [401, 403].includes(error.status))
+
+const READY_WAIT_MS = 1_000
+
+/**
+ * That of the instance, as this person; undefined where none runs or says that it is ready. Asking it takes a tenth of the time
+ * that loading what reads databases takes.
+ */
+async function runningGateway(
+  { home, settings, actAs }: Context,
+  person: Person,
+): Promise<GatewayClient | undefined> {
+  const running = await runningInstance<Serving>(home)
+  if (running === null) return undefined
+  const [people, signing] = await Promise.all([
+    readStored(home, 'people'),
+    readStored(home, 'signing'),
+  ])
+  const key = (actAs === undefined && settings.BATON_API_KEY) || people?.[person]
+  const tls = readTls(settings)
+  if (key === undefined || !(await isReady(running.gatewayUrl, READY_WAIT_MS, tls)))
+    return undefined
+  return createGatewayClient(running.gatewayUrl, key, signing?.[person], tls)
+}
+
+/**
+ * Runs `work`, which only reads, against the gateway that BATON_GATEWAY_URL names, with BATON_API_KEY; otherwise
+ * against one in this process on the databases of this home, so that no service has to run, or to go on running. Throws
+ * BATON_INSTANCE_MISSING where there is nothing to read.
+ */
+export async function withOwnGateway<Result>(
   context: Context,
   work: (client: GatewayClient) => Promise<Result>,
 ): Promise<Result> {
   const given = namedGateway(context)
   if (given !== undefined) return work(given)
   const person = readPerson(context.actAs ?? 'operator')
+  const [{ openReadingGateway }, { withDatabases }, { openLog }, { readServerFacts }] =
+    await Promise.all([
+      import('./instance/reading-gateway.ts'),
+      import('./instance/databases.ts'),
+      import('./context.ts'),
+      import('@baton/store'),
+    ])
   return withDatabases(context, async (opened) => {
-    const { openReadingGateway } = await import('./instance/reading-gateway.ts')
     // A gateway tells its callers only that it failed; here the caller is who must know why, and what to run.
     await readServerFacts(opened.pool)
     const logger = openLog(context.home)
@@ -130,7 +184,10 @@ export function createGatewayClient(
     ask,
     delete: (path) => json(path, { method: 'DELETE' }),
     post: (path, body = {}) => json(path, { body }),
-    decide: (path, body, meant) => decideSigned({ json, personKey }, { path, body, meant }),
+    async decide(path, body, meant) {
+      const { decideSigned } = await import('./decide-signed.ts')
+      return decideSigned({ json, personKey }, { path, body, meant })
+    },
     postOnce: (path, body, key) =>
       json(path, { body, headers: { 'idempotency-key': `"${key}"` }, repeatable: true }),
   }

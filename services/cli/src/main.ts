@@ -1,23 +1,20 @@
 // The command line's process: reads the environment, hears signals, ends with the command's exit code.
-import { isAbsolute, join, resolve } from 'node:path'
-import { readSettings, secureDatabaseUrls, withFilesRead } from '@baton/runtime'
-import { ROOT } from './context.ts'
-import type { Context, Environment } from './context.ts'
+import { existsSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
+import { join } from 'node:path'
+import type { Context } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
-import {
-  installationEnvironment,
-  readInstallationRecord,
-} from './installation/read-installation.ts'
-import { readPerson } from './instance/secrets.ts'
-import { asOperator } from './instance/instance-tls.ts'
-import { withoutPrinted } from './program-environment.ts'
-import { asksForJson, runProgram } from './program.ts'
 import type { GlobalOptions } from './program.ts'
-import { CLI_SETTINGS, HANDED_ON_SETTINGS } from './settings.ts'
-import { describeError, failureLine } from './terminal/describe-error.ts'
-import { createOutput } from './terminal/output.ts'
+import { ROOT } from './root.ts'
 import type { Output } from './terminal/output.ts'
+
+// Most of the time of a short command is the compiling of what it loads, so that is kept; where NODE_COMPILE_CACHE says so, there.
+const state = join(ROOT, '.baton')
+if (existsSync(state)) enableCompileCache(join(state, 'compile-cache'))
+// Nothing that was loaded before is kept.
+const { asksForJson, runProgram } = await import('./program.ts')
+const { describeError, failureLine } = await import('./terminal/describe-error.ts')
 
 const interruption = new AbortController()
 
@@ -43,25 +40,15 @@ process.on('uncaughtException', (error) => {
 /** Of the command that runs; none before its arguments are read. */
 let output: Output | undefined
 
-function openContext({ json = false, home, as: actAs }: GlobalOptions): Context {
-  const environment = withoutPrinted(process.env)
-  const chosen = home ?? (environment['BATON_HOME'] || join(ROOT, '.baton'))
-  const folder = isAbsolute(chosen) ? chosen : resolve(chosen)
-  const told: Environment = { ...installationEnvironment(folder, actAs), ...environment }
-  // On an installation its folder says who is known; a key of one's own names its owner itself.
-  const isOwn = told['BATON_PERSON_KEY'] !== undefined || told['BATON_API_KEY'] !== undefined
-  if (actAs !== undefined && !isOwn && readInstallationRecord(folder) === undefined)
-    readPerson(actAs)
-  const given = secureDatabaseUrls(readSettings(CLI_SETTINGS, told))
-  output = createOutput(process, json)
-  return {
-    output,
-    settings: asOperator(given, folder),
-    environment: withFilesRead({ ...CLI_SETTINGS, ...HANDED_ON_SETTINGS }, told),
-    home: folder,
-    actAs,
+async function openContext(globals: GlobalOptions): Promise<Context> {
+  const { readContext } = await import('./read-context.ts')
+  const context = readContext(globals, {
+    streams: process,
+    environment: process.env,
     interrupt: interruption.signal,
-  }
+  })
+  output = context.output
+  return context
 }
 
 /**

@@ -1,6 +1,6 @@
 // The commands about people: whose decisions count, and their keys.
-import { ROLES } from '@baton/ledger'
-import type { Role } from '@baton/ledger'
+import { ROLES } from '@baton/ledger/people'
+import type { Role } from '@baton/ledger/people'
 import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
 import type { Run } from './arguments.ts'

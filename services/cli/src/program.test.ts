@@ -6,9 +6,7 @@ import { createProgram, runProgram } from './program.ts'
 async function run(...args: string[]) {
   const written = { out: '', err: '' }
   const exitCode = await runProgram(args, {
-    openContext: () => {
-      throw new Error('nothing may be opened')
-    },
+    openContext: () => Promise.reject(new Error('nothing may be opened')),
     writeOut: (text) => (written.out += text),
     writeError: (text) => (written.err += text),
   })

@@ -1,5 +1,6 @@
 // The commands and their arguments. Each command's code is loaded only when it runs, so that help is instant.
 import { Command, CommanderError, Option } from 'commander'
+import manifest from '../package.json' with { type: 'json' }
 import { addAlerts, addEscalations } from './alert-commands.ts'
 import { collect, httpUrl, positiveNumber, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
@@ -41,7 +42,7 @@ export interface GlobalOptions {
 
 interface ProgramOptions {
   /** Makes a command's context once its global options are known. */
-  readonly openContext: (globals: GlobalOptions) => Context
+  readonly openContext: (globals: GlobalOptions) => Promise<Context>
   readonly writeOut: (text: string) => void
   readonly writeError: (text: string) => void
 }
@@ -69,7 +70,7 @@ export async function runProgram(
     ) =>
     async (...given: unknown[]) => {
       const command = given.at(-1) as Command
-      const context = options.openContext(command.optsWithGlobals<GlobalOptions>())
+      const context = await options.openContext(command.optsWithGlobals<GlobalOptions>())
       exitCode = await work(context, ...(given as unknown as Given))
     }
   const program = createProgram(options, run)
@@ -106,6 +107,7 @@ export function createProgram({ writeOut, writeError }: ProgramOptions, run: Run
     .description(
       'Moves work between AI agents so that nothing is lost and everything can be proved.',
     )
+    .version(manifest.version, '--version', 'print the version')
     .option('--json', 'print data as JSON on stdout')
     .option('--home <folder>', 'folder of the embedded instance (default: .baton in the checkout)')
     .option('--as <name>', 'who acts: operator, reviewer-1 or reviewer-2 (default: operator)')

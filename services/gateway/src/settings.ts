@@ -34,10 +34,10 @@ import {
   SYNC_SETTINGS,
   UNSAFE_POSTGRES_SETTINGS,
   UNSAFE_REDIS_SETTINGS,
-} from '@baton/engine'
-import { parseReceivers } from '@baton/transport/direct-calls'
+} from '@baton/engine/settings'
+import { parseReceivers } from '@baton/transport/receiver-urls'
 import type { GatewayOptions, SyncOptions } from './gateway.ts'
-import { READER_BOUNDS } from './streams/readers.ts'
+import { READER_BOUNDS } from './streams/reader-bounds.ts'
 import type { Sw4rmOptions } from './sw4rm/open-sw4rm.ts'
 
 export const GATEWAY_SETTINGS = {

@@ -30,7 +30,7 @@ import {
   SYNC_SETTINGS,
   UNSAFE_POSTGRES_SETTINGS,
   UNSAFE_REDIS_SETTINGS,
-} from '@baton/engine'
+} from '@baton/engine/settings'
 
 export const RECEIVER_SETTINGS = {
   ...STORE_SETTINGS,

@@ -8,7 +8,7 @@ import {
   STORE_SETTINGS,
   UNSAFE_POSTGRES_SETTINGS,
   UNSAFE_REDIS_SETTINGS,
-} from '@baton/engine'
+} from '@baton/engine/settings'
 
 export const RELAY_SETTINGS = {
   ...STORE_SETTINGS,

@@ -10,7 +10,7 @@ import {
   STORE_SETTINGS,
   SUMMARISER_SETTINGS,
   TENANT_SETTINGS,
-} from '@baton/engine'
+} from '@baton/engine/settings'
 
 export const SENDER_SETTINGS = {
   ...STORE_SETTINGS,

@@ -2,7 +2,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Context } from '../context.ts'
-import { sealFiles } from '../instance/seals.ts'
+import { sealFiles } from '../instance/seal-files.ts'
 import { listFile, writeDurably } from './backup-folder.ts'
 import type { ListedFile, StoredBackup } from './backup-folder.ts'
 

@@ -12,20 +12,14 @@ import {
 import type { Certified } from '@baton/embedded'
 import { permanent, syncFolder, writeThrough } from '@baton/runtime'
 import type { BatonError } from '@baton/runtime'
+import { authorityFile, certificateFiles } from './certificate-files.ts'
+import type { CertificateFiles, CertificateFolder } from './certificate-files.ts'
 
-export interface CertificateFolder {
-  readonly folder: string
-  /** Where the authority's private key is, which no process needs; it may be kept elsewhere between two uses. */
-  readonly authorityFolder: string
-}
-
-export interface KeptCertificate {
+export interface KeptCertificate extends CertificateFiles {
   readonly name: string
   readonly hosts: readonly string[]
   readonly from: Date
   readonly until: Date
-  readonly certificateFile: string
-  readonly keyFile: string
 }
 
 /** Who is to be certified, and how it is reached. */
@@ -40,18 +34,6 @@ export const CERTIFICATE_DAYS = 90
 const AUTHORITY_NAME = 'Baton certificate authority'
 const PRIVATE = 0o600
 const PUBLIC = 0o644
-
-/** What every process takes for its authority. */
-export const authorityFile = ({ folder }: Pick<CertificateFolder, 'folder'>): string =>
-  join(folder, 'ca.crt')
-
-export const certificateFiles = (
-  { folder }: Pick<CertificateFolder, 'folder'>,
-  name: string,
-): Pick<KeptCertificate, 'certificateFile' | 'keyFile'> => ({
-  certificateFile: join(folder, `${name}.crt`),
-  keyFile: join(folder, `${name}.key`),
-})
 
 const authorityKeyFile = ({ authorityFolder }: CertificateFolder): string =>
   join(authorityFolder, 'ca.key')

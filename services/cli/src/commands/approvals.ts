@@ -1,5 +1,4 @@
 // `approvals`: handoffs held for a person, and the decision about one, made at the gateway under the person's name.
-import { approvalDecision } from '@baton/engine'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
@@ -88,6 +87,7 @@ export async function decide(
   const body = { decision, ...(reason === undefined ? {} : { reasonCode: reason }) }
   const id = handoffId.trim().toLowerCase()
   const path = `/v2/approvals/${encodeURIComponent(id)}`
+  const { approvalDecision } = await import('@baton/engine')
   const decided = await withGateway(context, async (gateway) => {
     const handoff = await gateway.get<Approval>(`/v2/handoffs/${encodeURIComponent(id)}`)
     const asked = { decision, sha256: handoff.sha256, reasonCode: reason ?? null }

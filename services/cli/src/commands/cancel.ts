@@ -1,5 +1,5 @@
 // `cancel`: ends a handoff, or a task with everything open in it; what executes now gets a grace.
-import { isUuid } from '@baton/protocol'
+import { isUuid } from '@baton/protocol/uuid'
 import { BatonError, permanent } from '@baton/runtime'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'

@@ -22,7 +22,7 @@ async function certs(...args: string[]) {
     write: (data: string | Uint8Array) => (written[name] += String(data)),
   })
   const exitCode = await runProgram(['certs', ...args], {
-    openContext: ({ json = false }) =>
+    openContext: async ({ json = false }) =>
       ({
         home,
         output: createOutput({ stdout: stream('out'), stderr: stream('err') }, json),

@@ -1,24 +1,22 @@
 // `certs`: certificates for installations without an authority of their own, each with how long it still counts.
 import { join, resolve } from 'node:path'
 import { permanent } from '@baton/runtime'
+import { authorityFile } from '../certificates/certificate-files.ts'
+import type { CertificateFolder } from '../certificates/certificate-files.ts'
 import {
   addCertificates,
-  authorityFile,
   authorityLife,
   findDue,
   isDue,
   listCertificates,
   renewCertificates,
 } from '../certificates/certificate-folder.ts'
-import type {
-  CertificateFolder,
-  KeptCertificate,
-  Wanted,
-} from '../certificates/certificate-folder.ts'
+import type { KeptCertificate, Wanted } from '../certificates/certificate-folder.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { isOnTls, withTlsLock } from '../instance/instance-tls.ts'
+import { withTlsLock } from '../instance/instance-tls.ts'
+import { isOnTls } from '../instance/tls-files.ts'
 import { counted } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'

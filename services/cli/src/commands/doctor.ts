@@ -11,7 +11,7 @@ import { nextStep } from '../terminal/next-steps.ts'
 import type { Mark, Output } from '../terminal/output.ts'
 import { diagnoseBackups } from './diagnose-backups.ts'
 import { diagnosePromises } from './diagnose-promises.ts'
-import { knownPeople } from './people.ts'
+import { knownPeople } from '../instance/known-people.ts'
 import { diagnoseSetup } from './diagnose-setup.ts'
 import type { Diagnosis } from './diagnosis.ts'
 

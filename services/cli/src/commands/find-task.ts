@@ -1,6 +1,8 @@
 // Tasks as the gateway shows them, and what a person means who names one by the first digits of its id.
 import { BatonError, permanent } from '@baton/runtime'
-import { isTaskAtRest, isUuid, microUSD } from '@baton/protocol'
+import { microUSD } from '@baton/protocol/money'
+import { isTaskAtRest } from '@baton/protocol/states'
+import { isUuid } from '@baton/protocol/uuid'
 import type { HandoffView, TaskView } from '@baton/store'
 import type { Context } from '../context.ts'
 import { withReadingGateway } from '../gateway-client.ts'

@@ -13,7 +13,7 @@ import type { ExitCode } from '../exit-codes.ts'
 import { administratorOf, asOwner, withDatabases } from '../instance/databases.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
-import { knownPeople } from './people.ts'
+import { knownPeople } from '../instance/known-people.ts'
 import { tenantUnknown } from './tenants.ts'
 
 export interface KeyWish extends Omit<KeyRequest, 'scopes'> {

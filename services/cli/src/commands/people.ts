@@ -9,14 +9,15 @@ import {
   readDecisionSigner,
   signDecision,
 } from '@baton/ledger'
-import type { People, Role } from '@baton/ledger'
+import type { Role } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
 import type { Context } from '../context.ts'
 import { KEY_MISSING } from '../decide-signed.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { readPerson, readPersonKey, readStored } from '../instance/secrets.ts'
-import { peopleOf } from '../instance/service-settings.ts'
+import { readPersonKey } from '../instance/person-key.ts'
+import { readPerson, readStored } from '../instance/secrets.ts'
+import { knownPeople } from '../instance/known-people.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 
@@ -34,13 +35,6 @@ export async function listPeople(context: Context): Promise<ExitCode> {
   if (people.length === 0) output.words('Nobody’s decisions count here.')
   output.next(nextStep('people key <name> --role reviewer'))
   return EXIT.fine
-}
-
-/** Whose decisions count here; nobody’s where neither is there. */
-export async function knownPeople({ settings, environment, home }: Context): Promise<People> {
-  if (settings.BATON_PEOPLE !== undefined) return parsePeople(settings.BATON_PEOPLE)
-  const signing = await readStored(home, 'signing')
-  return parsePeople(signing === null ? '' : peopleOf(environment, { signing }))
 }
 
 interface Listed {

@@ -1,11 +1,10 @@
 // `policy`: the keys that evidence is verified against, for whoever shall verify it.
 import { readFile, writeFile } from 'node:fs/promises'
 import { permanent } from '@baton/runtime'
-import { withAuditor } from '../auditor-client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { sealFiles } from '../instance/seals.ts'
+import { sealFiles } from '../instance/seal-files.ts'
 
 /** Prints the policy, or writes it to a file. */
 export async function policy(
@@ -26,6 +25,7 @@ export async function policy(
 
 async function readPolicy(context: Context): Promise<string> {
   if (context.settings.BATON_AUDIT_URL !== undefined) {
+    const { withAuditor } = await import('../auditor-client.ts')
     return withAuditor(context, 'evidence', async (auditor) =>
       (await auditor.ask('/v1/policy')).bytes.toString(),
     )

@@ -24,7 +24,7 @@ import { nextStep } from '../terminal/next-steps.ts'
 import { diagnosePromises } from './diagnose-promises.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { exitCodeOf } from './doctor.ts'
-import { knownPeople } from './people.ts'
+import { knownPeople } from '../instance/known-people.ts'
 
 interface RestoreDrillOptions {
   readonly which: string | undefined

@@ -9,8 +9,9 @@ import type { Context } from '../context.ts'
 import { KEY_MISSING } from '../decide-signed.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { readPerson, readPersonKey, readStored } from '../instance/secrets.ts'
-import { knownPeople } from './people.ts'
+import { readPersonKey } from '../instance/person-key.ts'
+import { readPerson, readStored } from '../instance/secrets.ts'
+import { knownPeople } from '../instance/known-people.ts'
 
 /** Throws BATON_EXEMPTIONS_INVALID for a file that is none, BATON_USAGE where the signature would not count. */
 export async function safetySign(context: Context, path: string): Promise<ExitCode> {

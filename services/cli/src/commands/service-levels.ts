@@ -4,7 +4,7 @@ import { counted, elapsed } from '../terminal/figures.ts'
 import { clip } from '../terminal/table.ts'
 import type { Column } from '../terminal/table.ts'
 import { renderTable } from '../terminal/table.ts'
-import stringWidth from 'string-width'
+import { widthOf } from '../terminal/width.ts'
 
 interface Recent {
   readonly perSecond: number
@@ -171,7 +171,7 @@ export function fitTable<Row>(
     rows.map((row) => columns.map((column) => column.cell(row))),
   )
   const lines = table.split('\n')
-  if (lines.every((line) => stringWidth(line) <= width)) return table
+  if (lines.every((line) => widthOf(line) <= width)) return table
   if (columns.some(({ shortCell }) => shortCell !== undefined))
     return fitTable(columns.map(shortened), rows, width)
   const drop = Math.max(...columns.map(({ dropAt = 0 }) => dropAt))

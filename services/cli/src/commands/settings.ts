@@ -1,7 +1,7 @@
 // `settings`: every environment variable of every service, with its bounds and default.
 import { ARCHIVER_SETTINGS } from '@baton/archiver/settings'
 import { AUDITOR_SETTINGS } from '@baton/auditor/settings'
-import { CONTRACT_REVIEW_SETTINGS } from '@baton/contract-review'
+import { CONTRACT_REVIEW_SETTINGS } from '@baton/contract-review/settings'
 import { GATEWAY_SETTINGS } from '@baton/gateway/settings'
 import { RECEIVER_SETTINGS } from '@baton/receiver/settings'
 import { RELAY_SETTINGS } from '@baton/relay/settings'

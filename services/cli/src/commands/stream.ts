@@ -1,10 +1,10 @@
 // `stream`: follows what a handoff's execution yields while it works, and says how it ended.
-import { isUuid } from '@baton/protocol'
+import { isUuid } from '@baton/protocol/uuid'
 import { permanent } from '@baton/runtime'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { withReadingGateway } from '../gateway-client.ts'
+import { withOwnGateway } from '../gateway-client.ts'
 import type { GatewayClient } from '../gateway-client.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 
@@ -34,7 +34,7 @@ export async function stream(
   if (!isUuid(given)) throw notAnId(id)
   const onChunk: Followed['onChunk'] = (chunk) =>
     output.data(output.json ? JSON.stringify(chunk) : textOf(chunk.content))
-  const end = await withReadingGateway(context, (gateway) =>
+  const end = await withOwnGateway(context, (gateway) =>
     follow(gateway, { id: given, after, onChunk }),
   )
   output.words(describe(end))

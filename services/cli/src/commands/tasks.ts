@@ -1,6 +1,6 @@
 // `tasks` and `task`: how they stand, the checkpoint a sender saved, and taking one up again after a rollback.
 import { hash } from 'node:crypto'
-import { TASK_STATUSES } from '@baton/protocol'
+import { TASK_STATUSES } from '@baton/protocol/states'
 import { permanent } from '@baton/runtime'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'

@@ -2,7 +2,7 @@
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { withReadingGateway } from '../gateway-client.ts'
+import { withOwnGateway } from '../gateway-client.ts'
 import { describeError } from '../terminal/describe-error.ts'
 import { count, elapsed } from '../terminal/figures.ts'
 import { clipLines, showLive } from '../terminal/live-screen.ts'
@@ -29,7 +29,7 @@ export async function top(
   terminal: Terminal = { input: process.stdin, output: process.stdout },
 ): Promise<ExitCode> {
   const { output, interrupt } = context
-  await withReadingGateway(context, async (gateway) => {
+  await withOwnGateway(context, async (gateway) => {
     const read = () => readLevels(gateway, asked)
     if (output.json) return output.data(JSON.stringify(await read()))
     return showLive(terminal, {

@@ -1,7 +1,7 @@
 // `verify --rows`: holds rows that SQL showed against the proven records of the log, whatever the view did.
 import { checkRows, readTrace, unknownColumns, viewOf } from '@baton/audit'
 import type { RowFinding, ShownRow, TaskTrace, TraceRecord, ViewName } from '@baton/audit'
-import { isUuid } from '@baton/protocol'
+import { isUuid } from '@baton/protocol/uuid'
 import { permanent } from '@baton/runtime'
 import { listTasks } from '@baton/store'
 import type { Context } from '../context.ts'

@@ -1,5 +1,5 @@
 // A person names one of a list by its id or by the first digits of it.
-import { isUuid } from '@baton/protocol'
+import { isUuid } from '@baton/protocol/uuid'
 import { permanent } from '@baton/runtime'
 import { nextStep } from '../terminal/next-steps.ts'
 

@@ -8,14 +8,14 @@ import { createApiKey, scopesOfRoles } from '@baton/gateway'
 import { parsePeople, personEntry, readDecisionSigner } from '@baton/ledger'
 import { isLoopback, permanent, serversOfUrl } from '@baton/runtime'
 import { createPool } from '@baton/store'
+import { authorityFile, certificateFiles } from '../certificates/certificate-files.ts'
 import {
   addCertificates,
-  authorityFile,
   CERTIFICATE_DAYS,
-  certificateFiles,
   listCertificates,
 } from '../certificates/certificate-folder.ts'
-import { openLog, ROOT } from '../context.ts'
+import { openLog } from '../context.ts'
+import { ROOT } from '../root.ts'
 import type { Context } from '../context.ts'
 import {
   administratorOf,
@@ -24,7 +24,8 @@ import {
   operationalAdminUrl,
 } from '../instance/databases.ts'
 import type { Databases } from '../instance/databases.ts'
-import { prepareSeals, sealFiles } from '../instance/seals.ts'
+import { sealFiles } from '../instance/seal-files.ts'
+import { prepareSeals } from '../instance/seals.ts'
 import { ensureSecrets, withoutPeople } from '../instance/secrets.ts'
 import { apiKeyEntry } from '../instance/service-settings.ts'
 import type { Plan, PlannedPerson, ProcessName } from './plan.ts'

@@ -15,10 +15,11 @@ import type { Databases } from './databases.ts'
 import { clearLeftovers } from './leftovers.ts'
 import { openQueue } from './queue.ts'
 import type { Queue, QueueChoice } from './queue.ts'
-import { asOperator, forgetInstanceTls, isOnTls, prepareInstanceTls } from './instance-tls.ts'
+import { forgetInstanceTls, prepareInstanceTls } from './instance-tls.ts'
 import { startServices } from './services.ts'
 import type { Serving } from './services.ts'
 import type { Watch } from './supervision.ts'
+import { asOperator, isOnTls } from './tls-files.ts'
 
 export interface Instance
   extends Omit<Serving, 'redisUrl' | 'readyUrls' | 'servers'>, Pick<Watch, 'left' | 'whenLeft'> {

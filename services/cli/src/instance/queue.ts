@@ -4,7 +4,7 @@ import { startOrFetchRedis, startRedis } from '@baton/embedded'
 import type { RunningRedis, Unavailable } from '@baton/embedded'
 import { describeRedis, kindOf, readTls, redisAddressOf, transient } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
-import { ROOT } from '../context.ts'
+import { ROOT } from '../root.ts'
 import type { Context } from '../context.ts'
 import { serverTls } from './instance-tls.ts'
 

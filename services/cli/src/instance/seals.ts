@@ -2,7 +2,6 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { createPool, readHeads } from '@baton/audit'
 import {
   createCosigner,
@@ -16,18 +15,7 @@ import {
 import type { People } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
 import type { Databases } from './databases.ts'
-
-/** Where an instance keeps what its sealer signed, its anchor and its witness. */
-export const sealFiles = (home: string) => {
-  const folder = join(home, 'seals')
-  return {
-    folder,
-    state: join(folder, 'sealer.json'),
-    anchor: join(folder, 'anchor.jsonl'),
-    policy: join(folder, 'policy'),
-    witnessState: join(folder, 'witness.json'),
-  }
-}
+import { sealFiles } from './seal-files.ts'
 
 /** Whether nothing of this instance has been sealed yet, so that its witness has nothing to remember. */
 export const isFirstSeal = (home: string): boolean => {

@@ -9,10 +9,10 @@ import {
   PEOPLE,
   readGivenSecrets,
   readPerson,
-  readPersonKey,
   readSecrets,
   secretsPath,
 } from './secrets.ts'
+import { readPersonKey } from './person-key.ts'
 
 let folder = ''
 beforeAll(async () => {

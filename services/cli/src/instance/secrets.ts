@@ -1,8 +1,7 @@
 // The secrets of an embedded instance: made once, each file for those who need it, overruled by the environment.
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { ensureSecretFile, newSecret, readSecretFile } from '@baton/embedded'
-import { readDecisionSigner } from '@baton/ledger'
+import { ensureSecretFile, newSecret, readSecretFile } from '@baton/embedded/secret-files'
 import { optionalSecret, permanent, readSettings, secret } from '@baton/runtime'
 
 const symmetricKey = (): string => randomBytes(32).toString('base64')
@@ -186,18 +185,6 @@ export function readGivenSecrets(given: GivenSecrets): ReadingSecrets | null {
   const names = Object.keys(READING_SETTINGS) as (keyof ReadingSecrets)[]
   if (!names.some((name) => given[name])) return null
   return readSettings(READING_SETTINGS, given)
-}
-
-/** The key with which a person signs. Throws BATON_KEY_INVALID that says whose it is and where it stands. */
-export function readPersonKey(key: string, person: string): ReturnType<typeof readDecisionSigner> {
-  try {
-    return readDecisionSigner(key)
-  } catch (cause) {
-    throw permanent('BATON_KEY_INVALID', `the signing key of ${person} cannot be read`, {
-      cause,
-      fix: 'BATON_PERSON_KEY is Ed25519, PKCS #8 DER in base64; `baton people key NAME` makes one. On an instance it stands in secrets/signing.json: put that file back, or delete it and new keys are made.',
-    })
-  }
 }
 
 /** Throws BATON_USAGE for a name that an instance does not know. */

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ROOT } from '../context.ts'
+import { ROOT } from '../root.ts'
 import type { Context, Environment } from '../context.ts'
 import { serviceMain } from './services.ts'
 

@@ -1,15 +1,16 @@
 // What each service of an instance is told: its own settings and no other service's secrets.
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { personEntry, ROLES } from '@baton/ledger'
-import { ROOT } from '../context.ts'
+import { ROOT } from '../root.ts'
 import type { Environment } from '../context.ts'
 import { coldFolderOf } from './databases.ts'
-import { tlsEnvironment, urlOf, withoutOperator } from './instance-tls.ts'
+import { tlsEnvironment, urlOf, withoutOperator } from './tls-files.ts'
 import type { Databases } from './databases.ts'
-import { isFirstSeal, publicHalf, sealFiles } from './seals.ts'
+import { sealFiles } from './seal-files.ts'
+import { isFirstSeal, publicHalf } from './seals.ts'
 import type { SealLog } from './seals.ts'
-import { PEOPLE, readPersonKey } from './secrets.ts'
+import { peopleOf } from './known-people.ts'
+import { PEOPLE } from './secrets.ts'
 import type { Person, Secrets } from './secrets.ts'
 
 export interface Known {
@@ -220,13 +221,6 @@ const SCOPES_OF: Readonly<Record<Person, string>> = {
   'reviewer-1': REVIEWER,
   'reviewer-2': REVIEWER,
 }
-
-/** Whose decisions count: those whom the environment names, or the people of an instance, in every role. */
-export const peopleOf = (environment: Environment, { signing }: Pick<Secrets, 'signing'>): string =>
-  environment['BATON_PEOPLE'] ||
-  PEOPLE.map((name) => personEntry(name, ROLES, readPersonKey(signing[name], name).publicKey)).join(
-    ',',
-  )
 
 // Programs act for the operator: what they send, the operator cannot release.
 const apiKeyEntries = ({ development, people, monitoring }: Secrets): string =>

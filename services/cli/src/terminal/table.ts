@@ -1,5 +1,5 @@
 // Renders rows as aligned columns, as wide as a terminal shows them, also for wide and combined characters.
-import stringWidth from 'string-width'
+import { isPlain, widthOf } from './width.ts'
 
 export interface Column {
   readonly title: string
@@ -20,7 +20,7 @@ export function renderTable(
   )
   const titles = columns.map((column) => column.title)
   const widths = columns.map((_, index) =>
-    Math.max(...[titles, ...cells].map((line) => stringWidth(line[index] ?? ''))),
+    Math.max(...[titles, ...cells].map((line) => widthOf(line[index] ?? ''))),
   )
   return [titles, ...cells]
     .map((line) =>
@@ -31,7 +31,7 @@ export function renderTable(
 }
 
 function pad(cell: string, width: number, column: Column | undefined): string {
-  const blanks = ' '.repeat(Math.max(0, width - stringWidth(cell)))
+  const blanks = ' '.repeat(Math.max(0, width - widthOf(cell)))
   return column?.align === 'right' ? blanks + cell : cell + blanks
 }
 
@@ -41,10 +41,11 @@ function pad(cell: string, width: number, column: Column | undefined): string {
  */
 export function clip(cell: string, widthMax = Number.POSITIVE_INFINITY): string {
   const line = cell.replace(/(?:(?!\u200d)[\p{Cc}\p{Cf}\u2028\u2029])+/gu, ' ')
-  if (stringWidth(line) <= widthMax) return line
+  if (widthOf(line) <= widthMax) return line
+  if (isPlain(line)) return `${line.slice(0, widthMax - 1)}…`
   let kept = ''
   for (const { segment } of new Intl.Segmenter().segment(line)) {
-    if (stringWidth(kept + segment) > widthMax - 1) break
+    if (widthOf(kept + segment) > widthMax - 1) break
     kept += segment
   }
   return `${kept}…`

@@ -4,15 +4,7 @@ import { codeOf, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { listStreams } from '@baton/store'
 import type { Pool, StreamView } from '@baton/store'
-
-export interface ReaderBounds {
-  /** Readers of this process at once. */
-  readonly max: number
-  /** Of these, how many one API key may have. */
-  readonly perKeyMax: number
-}
-
-export const READER_BOUNDS: ReaderBounds = { max: 128, perKeyMax: 32 }
+import type { ReaderBounds } from './reader-bounds.ts'
 
 export interface StreamReaders extends Service {
   /** Takes a place until `leave`. Throws 503 BATON_READERS_FULL, or 429 for a key that has its share. */

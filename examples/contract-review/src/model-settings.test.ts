@@ -1,7 +1,7 @@
 // A language model is asked only when a key or a base URL is given, and wrong settings stop the start.
 import { describe, expect, it } from 'vitest'
 import { createAgents } from './agents.ts'
-import { modelFrom } from './settings.ts'
+import { modelFrom } from './model-settings.ts'
 
 const modelOf = (environment: Record<string, string>) => modelFrom(environment)
 
