@@ -4,6 +4,7 @@ import { KNOWN_BAD } from './known-bad.ts'
 
 const HELP = `npm run chaos -- [options]
        npm run chaos -- ledger [options]   kills what keeps the log (ledger --help)
+       npm run chaos -- topology [options] fail-overs, rolling restarts and upgrades (topology --help)
        npm run chaos -- graphs [options]   random graphs of handoffs (graphs --help)
   --seeds N          how many seeds to run, one after the other (3)
   --seed-base S      the first seed; the next are S + 1, S + 2, ... (1)

@@ -10,6 +10,7 @@ import { runLedgerCommand } from './ledger-command.ts'
 import { tableOf } from './report.ts'
 import type { Report } from './report.ts'
 import { describePlan, planOf } from './schedule.ts'
+import { runTopologyCommand } from './topology-command.ts'
 import type { Servers } from './world.ts'
 
 const FAILED = 1
@@ -21,6 +22,7 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`)
 async function main(): Promise<number> {
   const [command, ...rest] = process.argv.slice(2)
   if (command === 'ledger') return runLedgerCommand(rest, { say, endOnSignal })
+  if (command === 'topology') return runTopologyCommand(rest, { say, endOnSignal })
   if (command === 'graphs') return runGraphsCommand(rest, { say, endOnSignal })
   const args = readArguments(process.argv.slice(2))
   if ('exitCode' in args) {

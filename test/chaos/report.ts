@@ -161,8 +161,14 @@ type TableRow = Report['totals'] & { readonly seed: number | string }
 /** The table of all seeds with their totals, for a terminal. */
 export function tableOf({ seeds, totals }: Report): string {
   const rows: readonly TableRow[] = [...seeds, { ...totals, seed: 'total' }]
-  const cells = rows.map((row) => COLUMNS.map(([, cell]) => String(cell(row))))
-  const titles = COLUMNS.map(([title]) => title)
+  return aligned(
+    COLUMNS.map(([title]) => title),
+    rows.map((row) => COLUMNS.map(([, cell]) => String(cell(row)))),
+  )
+}
+
+/** Titles over cells, right-aligned, for a terminal. */
+export function aligned(titles: readonly string[], cells: readonly (readonly string[])[]): string {
   const widths = titles.map((title, index) =>
     Math.max(title.length, ...cells.map((row) => row[index]?.length ?? 0)),
   )

@@ -10,6 +10,7 @@ import type { Operation } from '../chaos/history.ts'
 import { readEvidence } from '../chaos/read-evidence.ts'
 
 const DRAIN_MAX_MS = 60_000
+const SHOWN_MAX = 10
 
 /** Waits until nothing is queued, leased, scheduled or unshipped any more. */
 export async function drained(system: System): Promise<void> {
@@ -20,7 +21,10 @@ export async function drained(system: System): Promise<void> {
   })
   try {
     const { stuck } = await waitUntilDrained(pool, DRAIN_MAX_MS)
-    if (stuck.length > 0) throw new Error(`not settled in a minute; ${stuck.join(', ')}`)
+    if (stuck.length > 0)
+      throw new Error(
+        `not settled in a minute; ${stuck.slice(0, SHOWN_MAX).join(', ')} of ${stuck.length}`,
+      )
   } finally {
     await pool.end()
   }

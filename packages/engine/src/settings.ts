@@ -14,6 +14,7 @@ import {
   secret,
   text,
   url,
+  urls,
 } from '@baton/runtime'
 import { FAN_OUT_BOUNDS } from './fan-out-bounds.ts'
 import { LARGE_WORK } from './large-work-bounds.ts'
@@ -306,9 +307,9 @@ export const ALERT_SETTINGS = {
 }
 
 export const AUDIT_CLIENT_SETTINGS = {
-  BATON_AUDIT_URL: url(['http', 'https'], {
+  BATON_AUDIT_URL: urls(['http', 'https'], {
     default: 'http://127.0.0.1:8421',
-    help: 'The auditor; nothing executes without its receipts.',
+    help: 'The auditor; nothing executes without its receipts. Of several, separated by commas, the first that answers is asked.',
   }),
   BATON_AUDIT_APPEND_TOKEN: secret({ help: 'Token that may append audit records.' }),
 }

@@ -3,6 +3,7 @@ import { Pool } from 'undici'
 import { BatonError, NO_TLS, refusePlainUrl, transient } from '@baton/runtime'
 import type { ErrorCode, Tls } from '@baton/runtime'
 import { askOnce } from './ask-once.ts'
+import { serversInTurn } from './servers-in-turn.ts'
 import { connectOver } from './tls-client.ts'
 import type { Whose } from './tls-client.ts'
 import { tlsFailure } from './tls-failure.ts'
@@ -10,7 +11,7 @@ import { tlsFailure } from './tls-failure.ts'
 export { tlsFailure } from './tls-failure.ts'
 
 export interface HttpClientOptions {
-  /** Base URL of the process; its path is not used. */
+  /** Base URL of the process; its path is not used. Several that do the same are separated by commas: the first that answers is asked. */
   readonly url: string
   /** Who is asked, as errors name it, for example `the auditor`. */
   readonly name: string
@@ -95,16 +96,24 @@ const WITHOUT_TLS: ClientTls = { tls: NO_TLS, setting: 'the URL' }
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { name, token, unavailable } = options
   const { tls, setting, whose } = options.tls ?? WITHOUT_TLS
-  refusePlainUrl(tls, { url: options.url, setting })
-  const pool = new Pool(new URL(options.url).origin, {
-    connections: options.connectionsMax ?? CONNECTIONS_MAX,
-    allowH2: false,
-    maxResponseSize: options.answerBytesMax ?? -1,
-    connect: connectOver(tls, whose),
+  const pools = options.url.split(',').map((url) => {
+    refusePlainUrl(tls, { url, setting })
+    return new Pool(new URL(url).origin, {
+      connections: options.connectionsMax ?? CONNECTIONS_MAX,
+      allowH2: false,
+      maxResponseSize: options.answerBytesMax ?? -1,
+      connect: connectOver(tls, whose),
+    })
   })
+  const turn = serversInTurn(pools.length)
   const ownHeaders = token === undefined ? {} : { authorization: `Bearer ${token}` }
 
-  async function send(path: string, { method, body, headers, signal }: HttpRequest) {
+  async function send(
+    pool: Pool | undefined,
+    path: string,
+    { method, body, headers, signal }: HttpRequest,
+  ) {
+    if (pool === undefined) throw new TypeError('there is no such server')
     const end = AbortSignal.timeout(options.timeoutMs)
     const given = body === undefined ? {} : { 'content-type': 'application/json' }
     const answer = await pool.request({
@@ -119,9 +128,17 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   }
 
   async function ask(path: string, request: HttpRequest = {}): Promise<HttpAnswer> {
-    const once = () => send(path, request)
+    const once = async () => {
+      const at = turn.current()
+      return await send(pools[at], path, request).catch((error: unknown) => {
+        if (request.signal?.aborted !== true) turn.leave(at)
+        throw error
+      })
+    }
+    const isElsewhere = pools.length > 1
     const answer = await once()
       .catch((error: unknown) => {
+        if (isElsewhere && (request.repeatable === true || wasNeverSent(error))) return once()
         if (request.repeatable === true && wasCutOff(error)) return once()
         throw error
       })
@@ -149,15 +166,18 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         throw transient(unavailable.code, `${name} answered what is no JSON`, { cause })
       }
     },
-    close: () => void pool.destroy(),
+    close: () => pools.forEach((pool) => void pool.destroy()),
   }
 }
 
-/** Whether the process at `url` says, within `timeoutMs`, that it may be given work. Never throws. */
+/** Whether the process at `url`, or one of several, says within `timeoutMs` that it may be given work. Never throws. */
 export async function isReady(url: string, timeoutMs: number, tls: Tls = NO_TLS): Promise<boolean> {
-  const asked = { tls, whose: 'own' as const, name: url, timeoutMs, bytesMax: READY_BYTES_MAX }
-  const answer = await askOnce(new URL('/readyz', url), asked).catch(() => undefined)
-  return answer?.status === 200
+  const answers = url.split(',').map(async (one) => {
+    const asked = { tls, whose: 'own' as const, name: one, timeoutMs, bytesMax: READY_BYTES_MAX }
+    const answer = await askOnce(new URL('/readyz', one), asked).catch(() => undefined)
+    return answer?.status === 200
+  })
+  return (await Promise.all(answers)).includes(true)
 }
 
 /** Whether something at `url` answers within `timeoutMs`, whatever it says. Never throws. */
@@ -175,6 +195,17 @@ const READY_BYTES_MAX = 65_536
 // A kept connection may have been closed by the other side while the request was on its way.
 const wasCutOff = (error: unknown): boolean =>
   ['ECONNRESET', 'UND_ERR_SOCKET'].includes(String((error as { code?: unknown }).code))
+
+/** Nothing reached the other side, so that a request that may not be repeated has not been made. */
+const wasNeverSent = (error: unknown): boolean =>
+  [
+    'ECONNREFUSED',
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+    'ENOTFOUND',
+    'EAI_AGAIN',
+    'UND_ERR_CONNECT_TIMEOUT',
+  ].includes(String((error as { code?: unknown }).code))
 
 interface Problem {
   readonly fix?: string

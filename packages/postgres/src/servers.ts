@@ -20,8 +20,8 @@ export interface Servers {
   /** Throws NoServerWritable unless `client`, which is connected to `server`, reaches the one to write to. */
   requireWritable(server: Server, client: Pick<pg.Client, 'query'>): Promise<void>
   /**
-   * Does `attempt` with one server after the other until it succeeds. Throws NoServerWritable where no server can be written to, and at
-   * once what is no matter of the server.
+   * Does `attempt` with the server that takes writes, and once more with the one that takes them then where it is gone. Throws
+   * NoServerWritable where there is none, and at once what is no matter of the server.
    */
   onWritable<Result>(attempt: (server: Server) => Promise<Result>): Promise<Result>
 }
@@ -36,47 +36,88 @@ export function serversOf(url: string): Servers {
     connecting,
   }))
   if (one === undefined) throw new TypeError('a URL names at least one server')
-  const all = [one, ...others] as const
+  const all: readonly [Server, ...Server[]] = [one, ...others]
+  const at = (place: number | undefined): Server => all[place ?? 0] ?? one
   const key = all.map(({ name }) => name).join()
-  const failOver = followed.get(key) ?? followFailOver(all.length)
+  const failOver = followed.get(key) ?? followFailOver()
   followed.set(key, failOver)
-  const isOne = others.length === 0
+  let asking: Promise<void> | undefined
+
+  /** Asks all at once: who knows nothing of a fail-over would take the first that answers. */
+  async function askAll(): Promise<void> {
+    const asked = await Promise.all(all.map(ask))
+    const refusals = failOver.choose(
+      asked.map((answer) => ('standing' in answer ? answer.standing : undefined)),
+    )
+    if (failOver.primary() !== undefined) return
+    const errors = asked.flatMap((answer) => ('error' in answer ? [answer.error] : []))
+    const unfit = errors.find((error) => !isOfServer(error))
+    if (unfit !== undefined) throw unfit
+    throw new NoServerWritable(
+      asked.map((answer, place) => {
+        const { name } = at(place)
+        return 'error' in answer ? notAnswering(name, answer.error) : saying(name, refusals[place])
+      }),
+    )
+  }
+
+  async function primary(): Promise<Server> {
+    if (failOver.primary() === undefined) {
+      asking ??= askAll().finally(() => (asking = undefined))
+      await asking
+    }
+    return at(failOver.primary())
+  }
+
+  const leave = (server: Server) => failOver.leave(all.indexOf(server))
   return {
     all,
-    isOne,
-    leave: (server) => failOver.leave(all.indexOf(server)),
-    async requireWritable(server, client) {
-      const refusal = failOver.judge(all.indexOf(server), await readStanding(client))
-      if (refusal !== undefined) throw new NoServerWritable([`${server.name} ${WORDS[refusal]}`])
+    isOne: others.length === 0,
+    leave,
+    async requireWritable({ name }, client) {
+      const refusal = failOver.refuse(await readStanding(client))
+      if (refusal !== undefined) throw new NoServerWritable([saying(name, refusal)])
     },
     async onWritable(attempt) {
-      if (isOne) return await attempt(one)
-      const first = failOver.first()
-      const why: string[] = []
-      for (const server of [...all.slice(first), ...all.slice(0, first)]) {
-        try {
-          return await attempt(server)
-        } catch (error) {
-          if (!isOfServer(error)) throw error
-          why.push(wordsOf(server, error))
-          failOver.leave(all.indexOf(server))
-        }
+      if (others.length === 0) return await attempt(one)
+      const first = await primary()
+      try {
+        return await attempt(first)
+      } catch (error) {
+        if (!isOfServer(error)) throw error
+        leave(first)
       }
-      throw new NoServerWritable(why)
+      const second = await primary()
+      try {
+        return await attempt(second)
+      } catch (error) {
+        if (isOfServer(error)) leave(second)
+        throw error
+      }
     },
   }
 }
 
-/** How to connect to the server that takes writes now; with one server nobody is asked. */
-export async function findWritable(url: string): Promise<Connecting> {
-  const servers = serversOf(url)
-  return await servers.onWritable(async (server) => {
-    if (!servers.isOne) await (await connect(servers, server, BOUNDS)).end()
-    return server.connecting
-  })
+const BOUNDS = { connectionTimeoutMillis: 2_000, query_timeout: 2_000 }
+
+async function ask({
+  connecting,
+}: Server): Promise<{ readonly standing: Standing } | { readonly error: Error }> {
+  const client = new pg.Client({ ...connecting, ...BOUNDS })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    return { standing: await readStanding(client) }
+  } catch (error) {
+    return { error: error instanceof Error ? error : new Error(String(error)) }
+  } finally {
+    await client.end().catch(() => undefined)
+  }
 }
 
-const BOUNDS = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 }
+/** How to connect to the server that takes writes now; with one server nobody is asked. */
+export const findWritable = (url: string): Promise<Connecting> =>
+  serversOf(url).onWritable(async ({ connecting }) => connecting)
 
 type Bounds = Omit<pg.ClientConfig, keyof Connecting>
 
@@ -101,10 +142,18 @@ async function connect(servers: Servers, server: Server, bounds: Bounds): Promis
 }
 
 const WORDS: Readonly<Record<Refusal, string>> = {
+  silent: 'did not answer',
   standby: 'takes no writes',
-  replaced: 'takes writes, but this process has seen a fail-over that replaced it',
-  stranger: 'does not follow the server that was written to before: it holds another database',
+  replaced: 'takes writes, but a fail-over has replaced it',
+  stranger:
+    'holds another database than the one that was written to, or that the servers before it hold',
 }
+
+const saying = (name: string, refusal: Refusal | undefined): string =>
+  `${name} ${WORDS[refusal ?? 'silent']}`
+
+const notAnswering = (name: string, error: unknown): string =>
+  `${name} did not answer (${(error as { code?: string }).code ?? 'no connection in time'})`
 
 /** The state says what a standby says of a write; the message, why each server was not the one. */
 export class NoServerWritable extends Error {
@@ -130,14 +179,11 @@ function isOfServer(error: unknown): boolean {
   return message !== POOL_BUSY
 }
 
-const wordsOf = ({ name }: Server, error: unknown): string =>
-  error instanceof NoServerWritable
-    ? error.message
-    : `${name} did not answer (${(error as { code?: string }).code ?? 'no connection in time'})`
-
-// The timeline that is written now: the control file names the one before until the first checkpoint after a promotion.
+// The timeline that is written now: the control file names the one before until the first checkpoint after a promotion. Of a standby it is
+// the least that it follows.
 const STANDING = `select (select system_identifier::text from pg_control_system()) as "systemId",
-  current_setting('transaction_read_only') = 'off' as "isWritable", case when pg_is_in_recovery() then '0'
+  current_setting('transaction_read_only') = 'off' as "isWritable", case when pg_is_in_recovery()
+    then (select to_hex(timeline_id) from pg_control_checkpoint())
     else substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) end as timeline`
 
 async function readStanding(client: Pick<pg.Client, 'query'>): Promise<Standing> {

@@ -52,7 +52,9 @@ export {
   oneOf,
   url,
   optionalRedisUrl,
+  urls,
   optionalUrl,
+  optionalUrls,
 } from './settings.ts'
 export { createTls, NO_TLS, readTls, TLS_SETTINGS, TLS_VERSION_MIN, tlsClients } from './tls.ts'
 export type { Tls, TlsClients, TlsMaterial } from './tls.ts'

@@ -161,6 +161,29 @@ const ofUrls = (protocols: readonly string[]) => ({
 export const url = (protocols: readonly string[], common: Common<string>): SettingKind<string> =>
   kind('url', common, ofUrls(protocols))
 
+const URLS_MAX = 4
+
+const ofUrlLists = (protocols: readonly string[]) => ({
+  ...ofUrls(protocols),
+  bounds: `${protocols.join(', ')}; up to ${URLS_MAX}, separated by commas`,
+  parse: (raw: string) => {
+    const all = raw.split(',')
+    if (all.length > URLS_MAX) return { problem: `expected at most ${URLS_MAX} URLs` }
+    const wrong = all.map((one) => parseUrl(one, protocols)).find((one) => 'problem' in one)
+    return wrong ?? { value: raw }
+  },
+})
+
+/** URLs of processes that do the same, of which one at a time is asked; as they are written, separated by commas. */
+export const urls = (protocols: readonly string[], common: Common<string>): SettingKind<string> =>
+  kind('urls', common, ofUrlLists(protocols))
+
+export const optionalUrls = (
+  protocols: readonly string[],
+  common: { help: string },
+): SettingKind<string | undefined> =>
+  kind<string | undefined>('urls', { ...common, optional: true }, ofUrlLists(protocols))
+
 export const optionalUrl = (
   protocols: readonly string[],
   common: { help: string },

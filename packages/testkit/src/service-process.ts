@@ -11,6 +11,8 @@ const STOP_MAX_MS = 40_000
 interface SpawnOptions {
   /** A file of the checkout, for example `services/relay/src/main.ts`. */
   readonly main: string
+  /** Another checkout, of another version; this one by default. */
+  readonly root?: string | undefined
   readonly args?: readonly string[]
   /** Added to the test's own environment. */
   readonly env?: Readonly<Record<string, string>>
@@ -44,8 +46,9 @@ process.once('exit', () => living.forEach((child) => child.kill('SIGKILL')))
 
 /** Starts the service and waits until it is ready. Fails with its output when it ends before that. */
 export async function spawnService(options: SpawnOptions): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [join(ROOT, options.main), ...(options.args ?? [])], {
-    cwd: ROOT,
+  const { root = ROOT } = options
+  const child = spawn(process.execPath, [join(root, options.main), ...(options.args ?? [])], {
+    cwd: root,
     env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, ...options.env },
     stdio: [options.input ? 'pipe' : 'ignore', 'pipe', 'pipe'],
   })

@@ -82,7 +82,16 @@ export async function startPostgresPair(): Promise<PostgresPair> {
     primary,
     standby,
     superuserUrl: both.href,
-    promote: async () => void (await askPostgres(standby.superuserUrl, 'select pg_promote()')),
+    // A machine with much to do may not let it in at once.
+    promote: async () =>
+      void (await eventually(
+        async () =>
+          await askPostgres(standby.superuserUrl, 'select pg_promote()').then(
+            () => true,
+            () => false,
+          ),
+        { deadlineMs: FOLLOWS_WITHIN_MS, describe: 'the standby is promoted' },
+      )),
     stop: async () => {
       await standby.stop()
       await primary.stop()

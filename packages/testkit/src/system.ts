@@ -25,12 +25,20 @@ interface SystemOptions {
   readonly redisUrl?: string
   /** Module that exports `agents`, relative to the checkout. */
   readonly agents: string
+  /** Brings empty servers to the schema of another version; by default the databases are those of this one. */
+  readonly migrate?: (databases: DatabaseNames) => Promise<AuditUrls>
   /** Where sealer, witness and archiver write; the auditor then stops appends that nobody seals. */
   readonly ledgerFolder?: string
   /** Added to every service's environment. */
   readonly env?: Environment
   /** Added to the environment of one service. */
   readonly envOf?: Partial<Readonly<Record<ServiceName, Environment>>>
+}
+
+interface DatabaseNames {
+  readonly store: string
+  readonly audit: string
+  readonly vault: string
 }
 
 export interface System {
@@ -49,14 +57,17 @@ export interface System {
   readonly env: Environment
   /** Everything that one service is given, for a test that starts it by itself. */
   environmentOf(name: ServiceName): Environment
-  /** Starts a service and waits until it is ready; `name` may run several times. */
-  start(name: ServiceName, env?: Environment): Promise<ServiceProcess>
+  /** Starts a service and waits until it is ready; `name` may run several times, each by the code of a checkout. */
+  start(name: ServiceName, env?: Environment, root?: string): Promise<ServiceProcess>
   /** Stops everything that still runs. */
   stop(): Promise<void>
 }
 
 /** What the agents of tests read of their environment. */
 const READ_BY_AGENTS = 'BATON_TEST_LEDGER,BATON_TEST_WORK_MS,BATON_CHAOS_FOLDER'
+
+/** A machine may have a whole campaign to start at once. */
+const START_MAX_MS = 90_000
 
 const token = (): string => randomBytes(24).toString('hex')
 
@@ -65,10 +76,8 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   const { purpose, adminUrl, auditAdminUrl = adminUrl } = options
   const database = uniqueDatabaseName(purpose)
   const databases = { audit: `${database}_audit`, vault: `${database}_vault` }
-  const [urls] = await Promise.all([
-    createAuditDatabases(auditAdminUrl, databases),
-    createStoreDatabase(adminUrl, database),
-  ])
+  const { migrate = migratedCopies(adminUrl, auditAdminUrl) } = options
+  const urls = await migrate({ store: database, ...databases })
   const auditorPort = await freePort()
   const tokens = { append: token(), read: token(), erase: token() }
   const urlAs = (role: 'gateway' | 'delivery') =>
@@ -125,9 +134,11 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     ledger,
     env,
     environmentOf,
-    async start(name, extra = {}) {
+    async start(name, extra = {}, root?: string) {
       const service = await spawnService({
         main: `services/${name}/src/main.ts`,
+        root,
+        readyMaxMs: START_MAX_MS,
         env: { ...environmentOf(name), ...extra },
       })
       running.push(service)
@@ -138,6 +149,16 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     },
   }
 }
+
+const migratedCopies =
+  (adminUrl: string, auditAdminUrl: string) =>
+  async ({ store, ...databases }: DatabaseNames): Promise<AuditUrls> => {
+    const [urls] = await Promise.all([
+      createAuditDatabases(auditAdminUrl, databases),
+      createStoreDatabase(adminUrl, store),
+    ])
+    return urls
+  }
 
 const isKeeper = (name: ServiceName): name is Keeper =>
   name === 'sealer' || name === 'witness' || name === 'archiver'

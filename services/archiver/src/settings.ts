@@ -4,7 +4,16 @@ import {
   RETENTION_SETTINGS,
   SEEN_OUTSIDE_SETTINGS,
 } from '@baton/audit/settings'
-import { flag, integer, OPS_SETTINGS, PROCESS_SETTINGS, secret, text, url } from '@baton/runtime'
+import {
+  flag,
+  integer,
+  OPS_SETTINGS,
+  PROCESS_SETTINGS,
+  secret,
+  text,
+  url,
+  urls,
+} from '@baton/runtime'
 
 export const ARCHIVER_SETTINGS = {
   BATON_AUDIT_ARCHIVER_URL: url(['postgres', 'postgresql'], {
@@ -14,7 +23,9 @@ export const ARCHIVER_SETTINGS = {
     help: 'The sealer’s public key: SPKI DER in base64. Nothing is archived that it did not sign.',
   }),
   ...SEEN_OUTSIDE_SETTINGS,
-  BATON_AUDIT_URL: url(['http', 'https'], { help: 'The auditor, which records every drop.' }),
+  BATON_AUDIT_URL: urls(['http', 'https'], {
+    help: 'The auditor, which records every drop. Of several, separated by commas, the first that answers is asked.',
+  }),
   BATON_AUDIT_ARCHIVE_TOKEN: secret({
     help: 'The bearer token with which it records what left a store, and nothing else.',
   }),

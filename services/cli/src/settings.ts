@@ -11,6 +11,7 @@ import {
   optionalSecret,
   optionalText,
   optionalUrl,
+  optionalUrls,
   PEOPLE_SETTINGS,
   text,
   TLS_SETTINGS,
@@ -110,8 +111,8 @@ export const CLI_SETTINGS = {
   BATON_GATEWAY_URL: optionalUrl(['http', 'https'], {
     help: 'The gateway that commands read and act through. Without it the instance is used, and started where it does not run.',
   }),
-  BATON_AUDIT_URL: optionalUrl(['http', 'https'], {
-    help: 'The auditor that commands ask. Without it the one of the instance is used.',
+  BATON_AUDIT_URL: optionalUrls(['http', 'https'], {
+    help: 'The auditor that commands ask; of several, separated by commas, the first that answers. Without it the one of the instance is used.',
   }),
   BATON_AUDIT_EVIDENCE_TOKEN: optionalSecret({
     help: 'Token for evidence and drills, for the auditor at BATON_AUDIT_URL.',

@@ -13,7 +13,7 @@ import {
   text,
   TLS_SETTINGS,
   tlsClients,
-  url,
+  urls,
 } from '@baton/runtime'
 import type { Settings } from '@baton/runtime'
 import {
@@ -57,9 +57,9 @@ export const GATEWAY_SETTINGS = {
   ...OPS_SETTINGS,
   ...PEOPLE_SETTINGS,
   ...ISSUER_SETTINGS,
-  BATON_AUDIT_URL: url(['http', 'https'], {
+  BATON_AUDIT_URL: urls(['http', 'https'], {
     default: 'http://127.0.0.1:8421',
-    help: 'The auditor, whose records a trace shows.',
+    help: 'The auditor, whose records a trace shows. Of several, separated by commas, the first that answers is asked.',
   }),
   ...RETURN_SETTINGS,
   BATON_AUDIT_READ_TOKEN: secret({ help: 'Token that may read the audit log.' }),
