@@ -292,6 +292,7 @@ describe.skipIf(helm === undefined)(
         '10.20.0.0/28': 'postgres',
         '10.20.1.0/28': 'audit',
         '10.20.2.0/28': 'redis',
+        '10.20.3.0/28': 'sentinels',
       }
       const reached = [...new Set(podsOf(production).map(componentOf))]
         .toSorted()
@@ -310,10 +311,10 @@ describe.skipIf(helm === undefined)(
         'auditor audit',
         'gateway postgres',
         'migrate postgres audit',
-        'operator postgres audit redis',
-        'receiver-intake postgres redis',
-        'receiver-review postgres redis',
-        'relay postgres redis',
+        'operator postgres audit redis sentinels',
+        'receiver-intake postgres redis sentinels',
+        'receiver-review postgres redis sentinels',
+        'relay postgres redis sentinels',
         'sealer audit',
         'witness',
       ])

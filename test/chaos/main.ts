@@ -7,6 +7,7 @@ import { runCampaign, startServers } from './campaign.ts'
 import { runGraphsCommand } from './graphs-command.ts'
 import { findKnownBad } from './known-bad.ts'
 import { runLedgerCommand } from './ledger-command.ts'
+import { runRedisGroupCommand } from './redis-groups-command.ts'
 import { tableOf } from './report.ts'
 import type { Report } from './report.ts'
 import { describePlan, planOf } from './schedule.ts'
@@ -24,6 +25,8 @@ async function main(): Promise<number> {
   if (command === 'ledger') return runLedgerCommand(rest, { say, endOnSignal })
   if (command === 'topology') return runTopologyCommand(rest, { say, endOnSignal })
   if (command === 'graphs') return runGraphsCommand(rest, { say, endOnSignal })
+  if (command === 'redis-sentinel' || command === 'redis-cluster')
+    return runRedisGroupCommand(command, rest, { say, endOnSignal })
   const args = readArguments(process.argv.slice(2))
   if ('exitCode' in args) {
     say(args.text)

@@ -71,16 +71,20 @@ export interface Load {
 
 const REPEAT_AFTER_MS = 250
 
-/** Sends tasks evenly; a send that fails is repeated with the same ids, as an application would. */
-export function startLoad({ driver, acknowledged }: World, ratePerSecond: number): Load {
+/** Sends tasks evenly, to each agent type in turn; a send that fails is repeated with the same ids, as an application would. */
+export function startLoad(
+  { driver, acknowledged }: World,
+  ratePerSecond: number,
+  agentTypes: readonly string[] = ['first'],
+): Load {
   const failures: string[] = []
   const underWay = new Set<Promise<void>>()
   let confirmed = 0
 
-  async function sendUntilConfirmed(task: AgentState): Promise<void> {
+  async function sendUntilConfirmed(task: AgentState, agentType: string): Promise<void> {
     for (;;) {
       try {
-        acknowledged.push((await driver.send(task, 'first')).handoffId)
+        acknowledged.push((await driver.send(task, agentType)).handoffId)
         confirmed += 1
         return
       } catch (error) {
@@ -90,8 +94,11 @@ export function startLoad({ driver, acknowledged }: World, ratePerSecond: number
     }
   }
 
+  let turn = 0
   const timer = setInterval(() => {
-    const sending = sendUntilConfirmed(newTask()).finally(() => underWay.delete(sending))
+    const agentType = agentTypes[turn % agentTypes.length] ?? 'first'
+    turn += 1
+    const sending = sendUntilConfirmed(newTask(), agentType).finally(() => underWay.delete(sending))
     underWay.add(sending)
   }, 1_000 / ratePerSecond)
   return {

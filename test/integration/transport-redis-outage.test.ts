@@ -21,7 +21,7 @@ import { handledBy, jobs } from '../contract/transport-contract-kit.ts'
 const logger = createLogger({ service: 'test', level: 'silent' })
 /** The publisher gives up after two seconds; the rest is the machine's. */
 const PUBLISH_FAILS_WITHIN_MS = 10_000
-/** Consumers notice a silent link within eight seconds and reconnect within one. */
+/** Consumers notice a silent link within five seconds and reconnect within one. */
 const RESUMES_WITHIN_MS = 15_000
 
 describeWith('a Redis that goes away', await acquireRedis(), ({ url }) => {

@@ -7,7 +7,7 @@ import { PUBLISH_TIMEOUT_MS } from './bullmq-errors.ts'
 
 const CONNECT_TIMEOUT_MS = 2_000
 /** Longer than the longest blocking read (2 s) plus a margin: silence beyond it is a dead link. */
-const CONSUMER_SILENCE_MS = 8_000
+const CONSUMER_SILENCE_MS = 5_000
 const PUBLISHER_SILENCE_MS = 3_000
 const RECONNECT_BASE_MS = 100
 const RECONNECT_CAP_MS = 1_000
