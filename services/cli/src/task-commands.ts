@@ -18,6 +18,18 @@ export function addTrace(program: Command, run: Run): void {
     )
 }
 
+export function addResult(program: Command, run: Run): void {
+  program
+    .command('result')
+    .description('print what a task came to; exit 4 while it is not done')
+    .argument('<task>', TASK)
+    .action(
+      run(async (context, task: string) =>
+        (await import('./commands/result.ts')).result(context, task),
+      ),
+    )
+}
+
 export function addTasks(program: Command, run: Run): void {
   program
     .command('tasks')

@@ -5,6 +5,7 @@ import { permanent } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
 import { defineAgent } from '@baton/sdk'
 import type { Agent, HostedAgent } from '@baton/sdk'
+import { explainImport } from './explain-import.ts'
 import { loadPushAgents } from './load-push-agents.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -69,13 +70,15 @@ export async function loadAgents(
 
 async function importModule(specifier: string): Promise<AgentsModule> {
   const isPath = specifier.startsWith('.') || isAbsolute(specifier)
-  const target = isPath ? pathToFileURL(resolve(specifier)).href : specifier
+  const path = isPath ? resolve(specifier) : specifier
   try {
-    return (await import(target)) as AgentsModule
+    return (await import(isPath ? pathToFileURL(path).href : path)) as AgentsModule
   } catch (cause) {
-    throw permanent('BATON_AGENTS_INVALID', `the agents module ${specifier} cannot be imported`, {
-      cause,
-      fix: 'Check BATON_AGENTS: a path to a module, or the name of an installed package.',
-    })
+    const { because, fix } = explainImport(cause, path)
+    throw permanent(
+      'BATON_AGENTS_INVALID',
+      `the agents module ${specifier} cannot be imported: ${because}`,
+      { cause, fix },
+    )
   }
 }

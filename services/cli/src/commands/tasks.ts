@@ -1,6 +1,6 @@
 // `tasks` and `task`: how they stand, the checkpoint a sender saved, and taking one up again after a rollback.
 import { hash } from 'node:crypto'
-import { TASK_STATUSES } from '@baton/protocol/states'
+import { hasTaskEnded, TASK_STATUSES } from '@baton/protocol/states'
 import { permanent } from '@baton/runtime'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -10,9 +10,12 @@ import { dollars, instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import { findHandoffOf, findTask, listTasks, orNotFound, readTask } from './find-task.ts'
-import type { Handoff, Task } from './find-task.ts'
+import type { Handoff, Task, WholeTask } from './find-task.ts'
+import { troubleLines, troublesOf } from './handoff-troubles.ts'
+import type { Trouble } from './handoff-troubles.ts'
 import { sayShown, typedAgain } from './list-pages.ts'
 import type { PageFlags } from './list-pages.ts'
+import { resultOf } from './result.ts'
 import { branchTable, hasBranches, stepsOf, waitingFor, waitingLines } from './waiting-branches.ts'
 
 const STATUSES: readonly string[] = TASK_STATUSES
@@ -79,15 +82,18 @@ function aboutOf(result: unknown): string {
 
 export async function showTask(context: Context, text: string): Promise<ExitCode> {
   const { output } = context
-  const { task, handoffs } = await withReadingGateway(context, async (gateway) =>
+  const whole = await withReadingGateway(context, async (gateway) =>
     readTask(gateway, await findTask(gateway, text)),
   )
-  if (output.json) output.data(JSON.stringify({ ...task, handoffs }))
+  const { task, handoffs } = whole
+  const troubles = troublesOf(handoffs)
+  if (output.json) output.data(JSON.stringify({ ...task, handoffs, troubles }))
   else output.data(`Task ${task.taskId} is ${task.status}.\n\n${tableOf(handoffs)}`)
   const waiting = waitingLines(handoffs)
-  if (waiting.length > 0) output.words(`\n${waiting.join('\n')}`)
+  const told = waiting.length > 0 ? waiting : troubleLines(troubles)
+  if (told.length > 0) output.words(`\n${told.join('\n')}`)
   output.words(`\nSpent ${dollars(task.spentMicroUSD)} of ${dollars(task.budgetMicroUSD)}.`)
-  output.next(stepFor(task, handoffs))
+  output.next(stepFor(whole, troubles))
   return EXIT.fine
 }
 
@@ -114,13 +120,15 @@ const handoffTable = (handoffs: readonly Handoff[]): string =>
     ]),
   )
 
-function stepFor({ taskId, status }: Task, handoffs: readonly Handoff[]): string {
+function stepFor(whole: WholeTask, troubles: readonly Trouble[]): string {
+  const { task, handoffs } = whole
   const [first] = waitingFor(handoffs)
   const step = first && stepsOf(first)[0]?.[0]
   if (step !== undefined) return step
-  const isBack = ['ROLLED_BACK', 'EXPIRED'].includes(handoffs.at(-1)?.state ?? '')
-  const isOpen = ['PENDING_HANDOFF', 'AWAITING_HUMAN'].includes(status)
-  return nextStep(`${isBack && isOpen ? 'task resume' : 'trace'} ${short(taskId)}`)
+  const last = troubles.at(-1)
+  if (last !== undefined && !hasTaskEnded(task.status)) return last.next
+  const hasResult = resultOf(whole) !== undefined
+  return nextStep(`${hasResult ? 'result' : 'trace'} ${short(task.taskId)}`)
 }
 
 /** Nothing but the exact bytes goes to stdout, without a line end. */

@@ -11,6 +11,8 @@ import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import { describeEnd, keptLegend } from './describe-kept.ts'
 import { findTask, orNotFound } from './find-task.ts'
+import { troubleLines, troublesOf } from './handoff-troubles.ts'
+import type { Seen, Trouble } from './handoff-troubles.ts'
 import { costLines } from './trace-costs.ts'
 import { graphLines } from './trace-graph.ts'
 import { knownPeople } from '../instance/known-people.ts'
@@ -21,7 +23,8 @@ import type { Unproven } from './trace-signers.ts'
 /** The task is null where only the log knows it any more. */
 interface TracedTask {
   readonly task: { readonly result: unknown; readonly status: string } | null
-  readonly audit: Omit<RecordedTrace, 'result' | 'isOpen' | 'unproven'>
+  readonly handoffs: readonly Seen[]
+  readonly audit: Omit<RecordedTrace, 'result' | 'isOpen' | 'unproven' | 'troubles'>
 }
 
 /** What the log says, and the handoffs that it should know and does not. */
@@ -36,6 +39,8 @@ interface RecordedTrace extends TaskTrace {
   readonly isAbsent: boolean
   /** Decisions that no signature proves which counts here. */
   readonly unproven: readonly Unproven[]
+  /** What keeps handoffs of it from being done, as the operational database has it. */
+  readonly troubles: readonly Trouble[]
 }
 
 /** Exit code 3 when a record is missing or was changed, 5 when the log knows nothing of the task. */
@@ -44,13 +49,15 @@ export async function trace(context: Context, task: string): Promise<ExitCode> {
     const taskId = await findTask(gateway, task)
     const startedAt = performance.now()
     const asked = gateway.get<TracedTask>(`/v2/tasks/${taskId}/trace`)
-    const { audit, ...known } = await orNotFound(task, asked)
+    const { audit, handoffs, ...known } = await orNotFound(task, asked)
     const status = known.task?.status
     const isOpen = status !== undefined && !hasTaskEnded(status)
     const bodies = audit.records.map(({ body }) => body)
     const unproven = unprovenDecisions(bodies, await knownPeople(context))
-    const found = { ...audit, result: known.task?.result ?? null, isOpen, unproven }
     const traceMs = performance.now() - startedAt
+    const isDone = known.task === null || status === 'COMPLETED'
+    const troubles = isDone ? [] : troublesOf(handoffs)
+    const found = { ...audit, result: known.task?.result ?? null, isOpen, unproven, troubles }
     if (found.records.length === 0 && found.verified && !found.expired)
       return printUnrecorded(context, task, found)
     print(context, found, traceMs)
@@ -95,6 +102,8 @@ function print({ output }: Context, found: RecordedTrace, traceMs: number): void
     if (answers !== '') output.data(`\n${answers}`)
     if (result !== '') output.words(`\n${result}`)
     output.words(`\n${keptLegend(records).join('\n')}`)
+    const told = troubleLines(found.troubles)
+    if (told.length > 0) output.words(`\n${told.join('\n')}`)
   }
   if (expired > 0) {
     const isProven = found.ends.length > 0
@@ -120,8 +129,15 @@ function print({ output }: Context, found: RecordedTrace, traceMs: number): void
     const end = describeEnd(found)
     output.step('passed', 'verified', `${counted(records.length, 'record')}, ${end.words}`)
   }
-  const next = found.isOpen ? `task show ${short(taskId)}` : `verify ${short(taskId)}`
-  output.next(nextStep(verified ? next : 'verify'))
+  output.next(nextFor(found))
+}
+
+function nextFor({ taskId, verified, troubles, isOpen, result }: RecordedTrace): string {
+  if (!verified) return nextStep('verify')
+  const last = troubles.at(-1)
+  if (last !== undefined && isOpen) return last.next
+  if (result !== null) return nextStep(`result ${short(taskId)}`)
+  return nextStep(`${isOpen ? 'task show' : 'verify'} ${short(taskId)}`)
 }
 
 function recordTable(records: readonly TraceRecord[]): string {
