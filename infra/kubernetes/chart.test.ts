@@ -218,6 +218,22 @@ describe.skipIf(helm === undefined)(
       }
     })
 
+    it('lets a second sealer stand by, with a volume of its own and on another node', () => {
+      const sealerOf = (...args: string[]) => {
+        const all = render(...example('production'), ...args)
+        const set = named(all, 'StatefulSet', 'baton-sealer')
+        const pod = podsOf([set])[0]
+        return { set, environment: environmentOf(pod as Pod), pod: pod?.spec }
+      }
+      const two = sealerOf('--set', 'sealer.replicas=2')
+      expect(two.set.spec).toMatchObject({ replicas: 2 })
+      expect(two.set.spec?.volumeClaimTemplates).toHaveLength(1)
+      expect(two.environment).toMatchObject({ BATON_SEALER_STANDBY: '1' })
+      expect(two.pod?.topologySpreadConstraints).toHaveLength(2)
+      expect(sealerOf().environment).not.toHaveProperty('BATON_SEALER_STANDBY')
+      expect(() => sealerOf('--set', 'sealer.replicas=4')).toThrow('/sealer/replicas')
+    })
+
     it('migrates before anything of the new version starts, with what that needs made before it', () => {
       const hooks = production
         .filter(({ metadata }) => metadata.annotations?.['helm.sh/hook']?.includes('pre-upgrade'))

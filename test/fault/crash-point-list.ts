@@ -21,6 +21,7 @@ const SENDER: Elsewhere = { shownIn: 'test/fault/outages.test.ts' }
 const CORRECTING: Elsewhere = { shownIn: 'test/fault/people-crash-points.test.ts' }
 const CONTROL: Elsewhere = { shownIn: 'test/fault/control.test.ts' }
 const SEALING: Elsewhere = { shownIn: 'test/integration/audit-seals-sealer.test.ts' }
+const STANDING_BY: Elsewhere = { shownIn: 'test/integration/sealer-standby.test.ts' }
 const WITNESSING: Elsewhere = { shownIn: 'test/integration/audit-seals-witness.test.ts' }
 const ERASING: Elsewhere = { shownIn: 'test/integration/erasure-crash.test.ts' }
 const ROTATING: Elsewhere = { shownIn: 'test/integration/key-rotation.test.ts' }
@@ -93,6 +94,8 @@ export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere>> = {
   'sealer.before_rename': SEALING,
   'sealer.before_publish': SEALING,
   'sealer.after_publish': SEALING,
+  'sealer.after_propose': STANDING_BY,
+  'sealer.after_cosign': STANDING_BY,
   'sealer.after_task_map': SEALING,
   'witness.before_rename': WITNESSING,
   'archiver.after_put': ARCHIVING,

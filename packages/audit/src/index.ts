@@ -35,14 +35,18 @@ export { checkConsistency, readSealedLog } from './verify/sealed-chains.ts'
 export type { SealedLog } from './verify/sealed-chains.ts'
 export {
   readChainCheckpoints,
+  proposeSeal,
+  publishSeal,
   readLastSeal,
+  readProposedSeal,
   readSeal,
   readWitnessed,
   scanSeals,
-  storeSeal,
   storeWitnessed,
 } from './seals/seals.ts'
-export type { Seal } from './seals/seals.ts'
+export type { Seal, SealRow, StoredSeal } from './seals/seals.ts'
+export { readSealers, releaseSealLease, renewSealLease, takeSealLease } from './seals/seal-lease.ts'
+export type { HeldLease, SealersSeen } from './seals/seal-lease.ts'
 export type {
   Anchor,
   AnchorOutcome,

@@ -43,10 +43,11 @@ export function createAnchoring(options: AnchoringOptions & { readonly anchorEve
       const isBehind = options.anchors.some(({ name }) => anchored[name]?.size !== tree.size)
       return isBehind && performance.now() - shownAt >= options.anchorEveryMs
     },
-    show(state: SealerState, onShown: (result: Anchored) => void): void {
+    /** `before` has the cosignatures that it has already. */
+    show(state: SealerState, before: readonly string[], onShown: (result: Anchored) => void): void {
       shownAt = performance.now()
       showing = showing
-        .then(async () => onShown(await anchorSeal(state, options)))
+        .then(async () => onShown(await anchorSeal(state, { ...options, before })))
         .catch((error: unknown) =>
           options.logger.warn({ event: 'seal.anchor_failed', code: codeOf(error), error }),
         )
@@ -59,10 +60,16 @@ export function createAnchoring(options: AnchoringOptions & { readonly anchorEve
 /** Anchors that do not answer are logged and asked again with the next seal. */
 export async function anchorSeal(
   state: SealerState,
-  { pool, anchors, policy, logger }: AnchoringOptions,
+  {
+    pool,
+    anchors,
+    policy,
+    logger,
+    before = [],
+  }: AnchoringOptions & { readonly before?: readonly string[] },
 ): Promise<Anchored> {
-  const anchored = { ...state.anchored }
-  const kept: string[] = []
+  const anchored: Record<string, TreeState> = {}
+  const kept = [...before]
   let conflict: string | undefined
   const outcomes = await Promise.all(anchors.map((anchor) => ask(anchor, state, { pool, logger })))
   outcomes.forEach((outcome, at) => {
@@ -82,15 +89,8 @@ async function ask(
   state: SealerState,
   { pool, logger }: { pool: Pool; logger: Logger },
 ): Promise<AnchorOutcome | undefined> {
-  const tree = compactRangeFromState(state.tree)
-  const checkpoint: AnchoredCheckpoint = {
-    note: state.seal.note,
-    size: tree.size,
-    root: tree.root(),
-    prove: (fromSize) => prove(pool, { state, fromSize, known: state.anchored[anchor.name] }),
-  }
   try {
-    const outcome = await anchor.publish(checkpoint)
+    const outcome = await anchor.publish(checkpointOf(state, { pool, anchor }))
     if (outcome.kind === 'kept') compareClocks(anchor.name, outcome.atSeconds ?? null, logger)
     return outcome
   } catch (error) {
@@ -99,6 +99,20 @@ async function ask(
     }
     logger.warn({ event: 'seal.anchor_failed', anchor: anchor.name, code: codeOf(error), error })
     return undefined
+  }
+}
+
+/** The newest seal of a state, as an anchor is shown it; it need not be published yet. */
+export function checkpointOf(
+  state: SealerState,
+  { pool, anchor }: { readonly pool: Pool; readonly anchor: Anchor },
+): AnchoredCheckpoint {
+  const tree = compactRangeFromState(state.tree)
+  return {
+    note: state.seal.note,
+    size: tree.size,
+    root: tree.root(),
+    prove: (fromSize) => prove(pool, { state, fromSize, known: state.anchored[anchor.name] }),
   }
 }
 
@@ -133,21 +147,20 @@ async function prove(
   nodesOfRange(0, start.size).forEach((node, at) =>
     hashes.set(name(node), fromBase64(start.hashes[at] as string) as Uint8Array),
   )
+  const append = (body: Uint8Array) =>
+    tree.append(hashLeaf(body), (node, hash) => hashes.set(name(node), hash))
   await inSnapshot(pool, async (snapshot) => {
-    const range = { fromSeq: start.size, toSeq: state.tree.size }
-    for await (const page of scanSeals(snapshot, range)) {
-      for (const { body } of page) {
-        tree.append(hashLeaf(body), (node, hash) => hashes.set(name(node), hash))
-      }
-    }
+    const range = { fromSeq: start.size, toSeq: state.seal.seq }
+    for await (const page of scanSeals(snapshot, range)) page.forEach(({ body }) => append(body))
   })
+  append(state.seal.body)
   const read = async (nodes: readonly TreeNode[]) =>
     nodes.map((node) => hashes.get(name(node)) as Uint8Array)
   return proveConsistency(read, { fromSize, toSize: state.tree.size })
 }
 
 /** The sealer's note with every cosignature that an anchor added. */
-function cosignedNote(own: string, kept: readonly string[]): string {
+export function cosignedNote(own: string, kept: readonly string[]): string {
   const base = splitNote(encodeUtf8(own))
   if (base === undefined) return own
   const added = kept.flatMap((note) => splitNote(encodeUtf8(note))?.signatures.slice(1) ?? [])

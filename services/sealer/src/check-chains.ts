@@ -21,7 +21,7 @@ export interface CheckedChains {
   readonly grew: boolean
 }
 
-const GENESIS: ChainStart = { size: 0, lastHash: GENESIS_HASH, lastMicros: 0 }
+export const GENESIS: ChainStart = { size: 0, lastHash: GENESIS_HASH, lastMicros: 0 }
 
 /** Reads what every chain gained since `state` in one snapshot. A finding means: sign nothing. */
 export async function checkChains(

@@ -1,4 +1,5 @@
 // Starts the sealer as a process of its own: its key and its state are nobody else's.
+import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { openColdStore } from '@baton/audit'
 import { createOpsService } from '@baton/http/ops'
@@ -22,6 +23,8 @@ const seal = (): Promise<never> =>
       const parts = await openParts(settings, { tls, metrics })
       const sealer = createSealer({
         ...parts,
+        holder: `${hostname()} ${settings.BATON_SEALER_STATE_FILE}`,
+        leaseMs: settings.BATON_SEALER_LEASE_MS,
         everyMs: settings.BATON_SEAL_EVERY_MS,
         heartbeatMs: settings.BATON_SEAL_HEARTBEAT_MS,
         anchorEveryMs: settings.BATON_SEAL_ANCHOR_EVERY_MS,
@@ -31,7 +34,7 @@ const seal = (): Promise<never> =>
         metrics,
         logger,
       })
-      const ready = () => sealer.sealing
+      const ready = () => sealer.ready
       const { BATON_SEAL_ANCHOR_FILE: anchor } = settings
       const folders = {
         state: dirname(settings.BATON_SEALER_STATE_FILE),

@@ -21,14 +21,21 @@ import { permanent, readRegularFile } from '@baton/runtime'
 import type { Settings, Tls } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import { readSealingKeys } from './seal-ring.ts'
-import type { SealerOptions } from './sealer.ts'
+import type { SealerOptions } from './sealer-options.ts'
 import type { SEALER_SETTINGS } from './settings.ts'
 
 export type SealerSettings = Settings<typeof SEALER_SETTINGS>
 
 export type SealerParts = Pick<
   SealerOptions,
-  'pool' | 'statePath' | 'origin' | 'signingKeys' | 'batchKeys' | 'anchors' | 'policy'
+  | 'pool'
+  | 'statePath'
+  | 'origin'
+  | 'signingKeys'
+  | 'batchKeys'
+  | 'anchors'
+  | 'policy'
+  | 'firstWitness'
 >
 
 const STATEMENT_MS = 60_000
@@ -78,7 +85,7 @@ function emptyNote(origin: string, pkcs8: string): string {
 async function readAnchors(
   settings: SealerSettings,
   { origin, tls }: { readonly origin: string; readonly tls: Tls },
-): Promise<Pick<SealerOptions, 'anchors' | 'policy'>> {
+): Promise<Pick<SealerOptions, 'anchors' | 'policy' | 'firstWitness'>> {
   const { BATON_SEAL_ANCHOR_FILE: anchorFile, BATON_SEAL_POLICY_FILE: policyFile } = settings
   const { policy, witnesses } =
     policyFile === undefined
@@ -99,7 +106,9 @@ async function readAnchors(
       }),
     ]
   }
-  return { anchors, policy }
+  const firstWitness = settings.BATON_SEALER_STANDBY ? witnesses[0]?.key : undefined
+  if (settings.BATON_SEALER_STANDBY && firstWitness === undefined) throw witnessless()
+  return { anchors, policy, firstWitness }
 }
 
 async function readBuckets(
@@ -116,4 +125,9 @@ async function readBuckets(
 const anchorless = () =>
   permanent('BATON_SETTINGS_INVALID', 'a sealer needs an anchor outside the database', {
     fix: 'Set BATON_SEAL_ANCHOR_FILE, BATON_SEAL_S3_BUCKET, or BATON_SEAL_POLICY_FILE with a witness and its URL.',
+  })
+
+const witnessless = () =>
+  permanent('BATON_SETTINGS_INVALID', 'a sealer that stands by needs a witness', {
+    fix: 'Name one with its URL in BATON_SEAL_POLICY_FILE, the same first one for all sealers of the log: it alone keeps two of them from signing two histories. Without a witness, run one sealer and leave BATON_SEALER_STANDBY out.',
   })

@@ -16,7 +16,7 @@ import type { KeyObject } from 'node:crypto'
 import { anchorSeal } from './anchoring.ts'
 import { ringOf } from './seal-ring.ts'
 import type { SealingKey } from './seal-ring.ts'
-import type { SealerOptions } from './sealer.ts'
+import type { SealerOptions } from './sealer-options.ts'
 import { sealedPart, signChains } from './sign-seal.ts'
 import { writeState } from './state-file.ts'
 import type { SealerState } from './state-file.ts'
@@ -67,8 +67,42 @@ export type Recovery =
  * BATON_SEAL_KEY_NOT_IN_FORCE, BATON_SEALER_UNVOUCHED and BATON_ANCHOR_UNAVAILABLE.
  */
 export async function recoverState(options: RecoverOptions): Promise<Recovery> {
-  const { pool, statePath, origin, signingKeys, policy, logger } = options
+  const { pool, statePath, policy, logger } = options
   if (await exists(statePath)) throw present(statePath)
+  const rebuilt = await rebuildState(options)
+  if (rebuilt.kind === 'refused') return refused(rebuilt.findings, logger)
+  const { state, log, entry, anchors, vouchedBy } = rebuilt
+  const shown = await anchorSeal(state, { pool, anchors, policy, logger })
+  if (shown.conflict !== undefined) return refused([conflict(state, shown.conflict)], logger)
+  const away = anchors.find(({ name }) => shown.anchored[name] === undefined)
+  if (away !== undefined) throw unavailable(away.name)
+  const recovered = describe(log, { state, entry, vouchedBy })
+  const evidencePath = await keepEvidence(statePath, recovered)
+  await writeState(statePath, { ...state, anchored: shown.anchored })
+  const { seals, records } = recovered
+  logger.warn({ event: 'seal.state_recovered', seals, records, vouchedBy, evidencePath })
+  return { kind: 'recovered', recovered, evidencePath }
+}
+
+type Rebuilt =
+  | { readonly kind: 'refused'; readonly findings: readonly Finding[] }
+  | {
+      readonly kind: 'rebuilt'
+      readonly state: SealerState
+      readonly log: SealedLog
+      readonly entry: SealEntry
+      readonly anchors: readonly Anchor[]
+      readonly vouchedBy: readonly Voucher[]
+    }
+
+/** Reads and asks only; throws as `recoverState` does. */
+export async function rebuildState(
+  options: Pick<
+    RecoverOptions,
+    'pool' | 'origin' | 'signingKeys' | 'batchKeys' | 'anchors' | 'cold'
+  >,
+): Promise<Rebuilt> {
+  const { pool, origin, signingKeys } = options
   if (options.cold === undefined) await requireHotLog(pool)
   const claimed = await readClaimed(pool)
   const ring = ringOf(signingKeys, origin, claimed)
@@ -81,21 +115,12 @@ export async function recoverState(options: RecoverOptions): Promise<Recovery> {
       cold: options.cold,
     }),
   )
-  if (log.findings.length > 0) return refused(log.findings, logger)
+  if (log.findings.length > 0) return { kind: 'refused', findings: log.findings }
   const vouchedBy = heads.flatMap(({ name, head }) => (head?.size ? [voucherOf(name, head)] : []))
   const entry = log.last && readSealEntry(log.last.body)
   if (entry === undefined || vouchedBy.length === 0) throw unvouched(log.tree.size)
   const state = stateOf(log, entry, ring.current.pkcs8)
-  const shown = await anchorSeal(state, { pool, anchors, policy, logger })
-  if (shown.conflict !== undefined) return refused([conflict(state, shown.conflict)], logger)
-  const away = anchors.find(({ name }) => shown.anchored[name] === undefined)
-  if (away !== undefined) throw unavailable(away.name)
-  const recovered = describe(log, { state, entry, vouchedBy })
-  const evidencePath = await keepEvidence(statePath, recovered)
-  await writeState(statePath, { ...state, anchored: shown.anchored })
-  const { seals, records } = recovered
-  logger.warn({ event: 'seal.state_recovered', seals, records, vouchedBy, evidencePath })
-  return { kind: 'recovered', recovered, evidencePath }
+  return { kind: 'rebuilt', state, log, entry, anchors, vouchedBy }
 }
 
 interface AskedAnchor {

@@ -1,78 +1,147 @@
-// Seals what the chains gained, once a second; signs nothing that does not extend what it signed before.
-import { createLogClock, inSnapshot, readDatabaseClock, storeSeal } from '@baton/audit'
-import type { Anchor, ColdStore, Pool } from '@baton/audit'
-import { formatVerifierKey, readSealEntry, SIGNATURE_TYPES, verifierKey } from '@baton/ledger'
-import type { Finding, Policy, SealEntry } from '@baton/ledger'
+// Seals what the chains gained, once a second; signs nothing that does not extend what it signed before. One of several sealers seals, the others stand by.
+import { inSnapshot } from '@baton/audit'
+import type { Anchor } from '@baton/audit'
 import { codeOf, crashPoint, every, kindOf } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
-import type { Metrics } from '@baton/telemetry'
-import type { KeyObject } from 'node:crypto'
 import { createAnchoring } from './anchoring.ts'
 import { checkChains } from './check-chains.ts'
-import type { CheckedChains } from './check-chains.ts'
-import { ringOf } from './seal-ring.ts'
-import type { SealingKey, SealRing } from './seal-ring.ts'
-import { signSeal } from './sign-seal.ts'
-import { checkStartPatiently } from './start-checks.ts'
-import { readState, writeState } from './state-file.ts'
+import { createFirstWitness } from './first-witness.ts'
+import type { FirstWitness } from './first-witness.ts'
+import { createLease } from './lease.ts'
+import { createPhase } from './phase.ts'
+import { createPublishing } from './publishing.ts'
+import { createSealLog, newestEntry } from './seal-log.ts'
+import type { SealerOptions } from './sealer-options.ts'
+import { createStandBy } from './stand-by.ts'
 import type { SealerState } from './state-file.ts'
+import { createTakeOver } from './take-over.ts'
 import { createTaskMapKeeper } from './task-map-keeper.ts'
-
-export interface SealerOptions {
-  /** Connected as audit_sealer. */
-  readonly pool: Pool
-  readonly statePath: string
-  /** Of the seal log. */
-  readonly origin: string
-  /** Those of the settings: the first one is to sign. */
-  readonly signingKeys: readonly SealingKey[]
-  readonly batchKeys: ReadonlyMap<string, KeyObject>
-  /** Made when the state is known: a witness is asked from the size that it acknowledged. */
-  readonly anchors: (known: KnownToAnchors) => readonly Anchor[]
-  readonly policy: Policy | undefined
-  /** Whether anchors may have forgotten what they had kept. */
-  readonly isAnchorFirstStart: boolean
-  readonly everyMs: number
-  readonly heartbeatMs: number
-  readonly anchorEveryMs: number
-  /** How often the map of tasks follows the seals. */
-  readonly taskMapEveryMs: number
-  /** Where records stand that were dropped from the database. */
-  readonly cold: ColdStore | undefined
-  readonly metrics: Metrics
-  readonly logger: Logger
-}
-
-/** What anchors are told, as it is when they are asked. */
-export interface KnownToAnchors {
-  anchored(): SealerState['anchored']
-  ring(): SealRing
-}
 
 /** Records of one chain in one round: a long catch-up is saved on its way. */
 const RECORDS_MAX = 100_000
-const FINDINGS_LOGGED_MAX = 10
 
 export interface Sealer extends Service {
-  /** False once something was found that must not be sealed; only a person and a restart end that. */
-  readonly sealing: boolean
+  /**
+   * False once something was found that must not be sealed, which only a person and a restart end; and while it could not
+   * take over, or is the only sealer of its settings and another one seals.
+   */
+  readonly ready: boolean
 }
 
 /** Stays up and unready after a finding, so that what it saw can be read from its metrics and log. */
 export function createSealer(options: SealerOptions): Sealer {
-  const { pool, batchKeys, everyMs, metrics, logger } = options
+  const { pool, everyMs, logger } = options
+  const parts = openSealing(options)
+  const { log, lease, phase, taskMap, publishing, takeOver, anchoring, sealConsistency } = parts
+  let hasPlace = true
+  let stopped: Promise<void> | undefined
+
+  async function round(): Promise<number> {
+    if (lease.held === undefined) publishing.stepDown()
+    if (phase.isHalted) return Infinity
+    if (!phase.isSealing) hasPlace = await takeOver.waitForLease()
+    else {
+      await publishing.finish()
+      if (phase.isSealing) await sealConsistency()
+      if (log.state !== undefined && anchoring.isDue(log.state)) parts.showAnchors()
+    }
+    return phase.isHalted ? Infinity : everyMs
+  }
+
+  /** Says what failed, and after how long a round is tried again. Whoever cannot take over lets others try. */
+  function failed(error: unknown): number {
+    if (kindOf(error) === 'defect') phase.haltFor('SEAL_LOG', codeOf(error))
+    logger.error({ event: 'seal.failed', code: codeOf(error), error })
+    if (phase.isHalted) return Infinity
+    if (phase.isSealing || kindOf(error) !== 'permanent') return everyMs
+    hasPlace = false
+    parts.giveUpLease()
+    return options.leaseMs
+  }
+
+  const rounds = every({ name: 'sealer', everyMs, run: round, failed })
+
+  /** The last seal commits to a map that holds every record. */
+  async function sealTheRest(): Promise<void> {
+    await rounds.stop()
+    await taskMap.stop()
+    if (phase.isSealing) await round().then(taskMap.follow).then(round).catch(failed)
+    parts.showAnchors()
+    await anchoring.finished()
+    await lease.stop()
+    await lease.release().catch(failed)
+    await pool.end()
+  }
+
+  /** A witness or a database that is away may come back; anything else a person mends before the sealer runs. */
+  function orThrow(error: unknown): boolean {
+    if (kindOf(error) !== 'transient') throw error
+    failed(error)
+    return true
+  }
+
+  return {
+    name: rounds.name,
+    get ready() {
+      return !phase.isHalted && hasPlace
+    },
+    async start() {
+      await log.open()
+      await lease.start()
+      if (parts.isAlone) await takeOver.takeAlone()
+      else hasPlace = await takeOver.waitForLease().catch(orThrow)
+      if (phase.isHalted) return
+      await rounds.start()
+      await taskMap.start()
+    },
+    stop: () => (stopped ??= sealTheRest()),
+  }
+}
+
+/** What rounds are made of. */
+function openSealing(options: SealerOptions) {
+  const { pool, batchKeys, metrics, logger } = options
   const log = createSealLog(options)
   const anchors = options.anchors(log)
-  const anchoring = createAnchoring({ ...options, anchors })
-  const phase = createPhase(options, () => log.state?.seal.seq ?? null)
+  const witness = firstWitnessOf(options, anchors)
+  const lease = createLease({ ...options, isAnew: options.isAnchorFirstStart })
+  // The first witness is shown every seal before; asked from here too, it would be shown one that is not its newest.
+  const others = anchors.filter((anchor) => anchor !== witness?.anchor)
+  const anchoring = createAnchoring({ ...options, anchors: others })
+  const giveUpLease = () =>
+    void lease
+      .release()
+      .catch((error: unknown) => logger.warn({ event: 'seal.lease_failed', error }))
+  const phase = createPhase(options, {
+    newestSeq: () => log.state?.seal.seq ?? null,
+    halted: giveUpLease,
+  })
   const taskMap = createTaskMapKeeper(options, {
     newest: () => (phase.isSealing && log.isPublished() ? log.state : undefined),
     halt: phase.halt,
   })
-  let stopped: Promise<void> | undefined
+  const publishing = createPublishing({ ...options, log, lease, phase, witness })
+  const standBy = witness && createStandBy({ ...options, witness })
+  const takeOver = createTakeOver({
+    ...options,
+    log,
+    lease,
+    phase,
+    publishing,
+    standBy,
+    others,
+    forgetMap: taskMap.forget,
+  })
 
-  async function publish(): Promise<void> {
-    if (!(await log.publish())) phase.haltFor('SEAL_LOG', OTHER_ENTRY)
+  function showAnchors(): void {
+    const { state } = log
+    if (!phase.isSealing || state === undefined || !log.isPublished()) return
+    anchoring.show(state, publishing.cosigned(state.seal.seq), ({ anchored, conflict }) => {
+      // What was shown by one that was overtaken says nothing of the log.
+      if (lease.held === undefined) return
+      log.rememberAnchored(anchored)
+      if (conflict !== undefined) phase.haltFor('SEAL_ANCHOR', conflict)
+    })
   }
 
   async function sealConsistency(): Promise<void> {
@@ -83,75 +152,38 @@ export function createSealer(options: SealerOptions): Sealer {
     const { coming = log.state?.tasks } = taskMap
     const isUpToDate = !checked.grew && coming === log.state?.tasks
     if (isUpToDate && !log.isHandingOver && log.idleMs < options.heartbeatMs) return
-    await log.sign(checked.chains, coming)
-    await publish()
+    if (lease.held === undefined) return publishing.stepDown()
+    const next = await log.sign(checked.chains, coming)
+    await publishing.add(next)
+    if (!phase.isSealing || log.state?.seal !== next.seal) return
     // Both keys stand in it: whoever is outside sees it at once.
     if (sayHandover(log.state, logger)) showAnchors()
     metrics.sealsTotal.inc()
     crashPoint('sealer.after_publish')
   }
 
-  function showAnchors(): void {
-    if (!phase.isSealing || log.state === undefined || !log.isPublished()) return
-    anchoring.show(log.state, ({ anchored, conflict }) => {
-      log.rememberAnchored(anchored)
-      if (conflict !== undefined) phase.haltFor('SEAL_ANCHOR', conflict)
-    })
-  }
-
-  async function round(): Promise<number> {
-    await publish()
-    if (phase.isSealing) await sealConsistency()
-    if (log.state !== undefined && anchoring.isDue(log.state)) showAnchors()
-    return phase.isSealing ? everyMs : Infinity
-  }
-
-  const failed = failureOf(phase, options)
-  const rounds = every({ name: 'sealer', everyMs, run: round, failed })
-
-  /** The last seal commits to a map that holds every record. */
-  async function sealTheRest(): Promise<void> {
-    await rounds.stop()
-    await taskMap.stop()
-    if (phase.isSealing) await round().then(taskMap.follow).then(round).catch(failed)
-    showAnchors()
-    await anchoring.finished()
-    await pool.end()
-  }
-
   return {
-    name: rounds.name,
-    get sealing() {
-      return !phase.isHalted
-    },
-    async start() {
-      await log.open()
-      await checkStartPatiently(log.state, { pool, anchors, logger })
-      await publish()
-      if (phase.isHalted) return
-      phase.begin()
-      await rounds.start()
-      await taskMap.start()
-    },
-    stop: () => (stopped ??= sealTheRest()),
+    log,
+    lease,
+    phase,
+    taskMap,
+    publishing,
+    takeOver,
+    anchoring,
+    showAnchors,
+    giveUpLease,
+    sealConsistency,
+    isAlone: witness === undefined,
   }
 }
 
-/** For the settings of witnesses, and for policies. */
-function sayKeys({ current, next }: SealRing, { origin, logger }: SealerOptions): void {
-  const keyOf = ({ publicKey }: SealingKey) =>
-    formatVerifierKey(verifierKey(origin, SIGNATURE_TYPES.ed25519, publicKey))
-  logger.info({ event: 'seal.log', key: keyOf(current), ...(next && { next: keyOf(next) }) })
+function firstWitnessOf(
+  { pool, firstWitness: key }: SealerOptions,
+  anchors: readonly Anchor[],
+): FirstWitness | undefined {
+  const anchor = key && anchors.find(({ name }) => name === `witness ${key.name}`)
+  return anchor && createFirstWitness(pool, anchor, key)
 }
-
-/** Says what failed, and after how long a round is tried again. */
-const failureOf =
-  (phase: ReturnType<typeof createPhase>, { everyMs, logger }: SealerOptions) =>
-  (error: unknown): number => {
-    if (kindOf(error) === 'defect') phase.haltFor('SEAL_LOG', codeOf(error))
-    logger.error({ event: 'seal.failed', code: codeOf(error), error })
-    return phase.isSealing ? everyMs : Infinity
-  }
 
 /** Whether the newest seal is a hand-over. */
 function sayHandover(state: SealerState | undefined, logger: Logger): boolean {
@@ -160,94 +192,4 @@ function sayHandover(state: SealerState | undefined, logger: Logger): boolean {
   const { from, to } = handover
   logger.warn({ event: 'seal.key_handed_over', seal: state?.seal.seq, from, to })
   return true
-}
-
-const newestEntry = (state: SealerState | undefined): SealEntry | undefined =>
-  state && readSealEntry(state.seal.body)
-
-/** Begins once, and ends for good with the first finding. */
-function createPhase(options: SealerOptions, newestSeq: () => number | null) {
-  let phase: 'starting' | 'sealing' | 'halted' = 'starting'
-  function halt(findings: readonly Finding[]): void {
-    phase = 'halted'
-    report(findings, options)
-  }
-  return {
-    get isSealing() {
-      return phase === 'sealing'
-    },
-    get isHalted() {
-      return phase === 'halted'
-    },
-    begin: () => void (phase = 'sealing'),
-    halt,
-    haltFor(rule: Finding['rule'], message: string): void {
-      halt([{ origin: 'seals', seq: newestSeq(), rule, message }])
-    },
-  }
-}
-
-function report(findings: readonly Finding[], { metrics, logger }: SealerOptions): void {
-  metrics.auditTamperDetectedTotal.inc()
-  metrics.auditTampered.set(1)
-  const shown = findings.slice(0, FINDINGS_LOGGED_MAX)
-  logger.error({ event: 'audit.tamper_detected', findings: shown })
-}
-
-const OTHER_ENTRY = 'another entry stands in its place in the database'
-
-/** The seal log as this sealer signs it: on its own disk first, then in the database. */
-function createSealLog(options: SealerOptions) {
-  const { pool, statePath, origin, signingKeys, isAnchorFirstStart } = options
-  const clock = createLogClock({ ask: () => readDatabaseClock(pool) })
-  let state: SealerState | undefined
-  let ring = ringOf(signingKeys, origin, undefined)
-  /** What the database is known to have: no seal follows one that it may lack. */
-  let publishedSeq: number | undefined
-  let signedAt = Number.NEGATIVE_INFINITY
-  const isPublished = () => state?.seal.seq === publishedSeq
-  return {
-    isPublished,
-    get state() {
-      return state
-    },
-    anchored: () => state?.anchored ?? {},
-    ring: () => ring,
-    /** Whether the next seal hands over, or is the first one behind a hand-over: neither waits until something grows. */
-    get isHandingOver() {
-      return ring.next !== undefined || newestEntry(state)?.handover !== undefined
-    },
-    /** Since the newest seal was signed by this process. */
-    get idleMs() {
-      return performance.now() - signedAt
-    },
-    async open(): Promise<void> {
-      const stored = await readState(statePath)
-      state = stored && isAnchorFirstStart ? { ...stored, anchored: {} } : stored
-      ring = ringOf(signingKeys, origin, state)
-      sayKeys(ring, options)
-    },
-    async sign(chains: CheckedChains['chains'], tasks: SealerState['tasks']): Promise<void> {
-      await clock.compare()
-      const nowMicros = clock.nowMicros()
-      const next = signSeal(chains, { ring, nowMicros, previous: state, tasks })
-      crashPoint('sealer.before_state')
-      await writeState(statePath, next)
-      state = next
-      ring = ringOf(signingKeys, origin, state)
-      signedAt = performance.now()
-    },
-    /** Gives the database the newest seal if it may lack it; false where another entry stands in its place. */
-    async publish(): Promise<boolean> {
-      if (state === undefined || isPublished()) return true
-      crashPoint('sealer.before_publish')
-      const { seal } = state
-      const isStored = await storeSeal(pool, seal)
-      if (isStored) publishedSeq = seal.seq
-      return isStored
-    },
-    rememberAnchored(anchored: SealerState['anchored']): void {
-      if (state !== undefined) state = { ...state, anchored }
-    },
-  }
 }

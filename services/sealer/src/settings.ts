@@ -35,6 +35,16 @@ export const SEALER_SETTINGS = {
   BATON_SEAL_POLICY_FILE: optionalText({
     help: 'A C2SP tlog-policy: witnesses with their URLs, and how many are enough.',
   }),
+  BATON_SEALER_STANDBY: flag({
+    default: false,
+    help: 'Set on every one of several sealers of a log: one seals, the others stand by. Each seal is cosigned by the first witness of BATON_SEAL_POLICY_FILE before it is published.',
+  }),
+  BATON_SEALER_LEASE_MS: integer({
+    min: 500,
+    max: 60_000,
+    default: 10_000,
+    help: 'How long a sealer that does not answer keeps the others waiting. The same for all of them.',
+  }),
   BATON_SEAL_S3_BUCKET: optionalText({
     help: 'A bucket with Object Lock in which checkpoints of the seal log are kept.',
   }),

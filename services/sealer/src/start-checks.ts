@@ -18,7 +18,7 @@ interface StartParts {
  * longer seal log, BATON_SEAL_FORKED when it knows another one of the same size, and BATON_ANCHOR_FORGOT when an anchor knows less than it had kept. Without a state
  * every anchor must answer; with one, those that do not answer are asked again with the next seal.
  */
-async function checkStart(
+export async function checkStart(
   state: SealerState | undefined,
   { pool, anchors, logger }: StartParts,
 ): Promise<void> {
@@ -66,8 +66,8 @@ function compare(
   }
 }
 
-// An anchor that was emptied would keep whatever it is shown next: what it had kept before is what no database can take back.
-function requireMemory(
+/** An anchor that was emptied would keep whatever it is shown next: what it had kept before is what no database can take back. Throws BATON_ANCHOR_FORGOT. */
+export function requireMemory(
   kept: number,
   { name, head }: { readonly name: string; readonly head: AnchoredHead | undefined },
 ): void {

@@ -37,6 +37,8 @@ export interface TaskMapKeeper {
   readonly coming: TaskMapState | undefined
   /** Brings the map to the newest seal. */
   follow(): Promise<void>
+  /** Forgets what it held: another sealer may have brought the map further. */
+  forget(): void
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -109,6 +111,11 @@ export function createTaskMapKeeper(options: KeeperOptions, sealing: Sealing): T
       return coming
     },
     follow,
+    forget() {
+      coming = undefined
+      isDamaged = false
+      isLookedThrough = false
+    },
     start: () => following.start(),
     stop: () => following.stop(),
   }

@@ -141,6 +141,24 @@ export interface AuditTables {
     id: Generated<boolean>
     passed_at: Generated<Date>
   }
+  'audit.seal_lease': {
+    id: Generated<boolean>
+    epoch: Generated<number>
+    holder: Generated<string>
+    witness: string | null
+    taken_at: Generated<Date>
+    held_until: Generated<Date>
+  }
+  'audit.seal_standby': {
+    holder: string
+    seen_at: Date
+  }
+  'audit.proposed_seal': {
+    seq: number
+    body: Buffer
+    note: string
+    epoch: number
+  }
 }
 
 export interface VaultTables {

@@ -3,6 +3,7 @@ import { BINARY, columns, copyOut, text } from '@baton/postgres'
 import { one } from '@baton/postgres/statements'
 import { audit, run } from '../database.ts'
 import type { Database, Snapshot } from '../database.ts'
+import type { HeldLease } from './seal-lease.ts'
 
 /** One entry of the seal log as it is published. */
 export interface Seal {
@@ -23,20 +24,44 @@ export interface Seal {
 }
 
 const CHECKPOINTS = columns({ chain: BINARY.int2, size: BINARY.int8, note: text })
-const STORE_SEAL = `select audit.store_seal($1::bigint, $2::timestamptz, $3::bytea, $4::text,
-  ${CHECKPOINTS.parameters({ after: 4 })}) as stored`
+const PUBLISH_SEAL = `select audit.publish_seal($1::bigint, $2::text,
+  $3::bigint, $4::timestamptz, $5::bytea, $6::text,
+  ${CHECKPOINTS.parameters({ after: 6 })}) as outcome`
 
-/** Safe to repeat. Answers false when another entry stands at this place. */
-export async function storeSeal(db: Database, seal: Seal): Promise<boolean> {
-  const { seq, at, body, note, chains } = seal
-  const rows = await run<{ stored: boolean }>(db, 'store_seal', STORE_SEAL, [
+/** `fenced`: the lease is not held any more, and nothing was stored. `other`: another entry stands at this place. */
+export type StoredSeal = 'stored' | 'fenced' | 'other'
+
+/** Safe to repeat. */
+export async function publishSeal(
+  db: Database,
+  { epoch, holder }: HeldLease,
+  { seq, at, body, note, chains }: Seal,
+): Promise<StoredSeal> {
+  const rows = await run<{ outcome: StoredSeal }>(db, 'publish_seal', PUBLISH_SEAL, [
+    epoch,
+    holder,
     seq,
     at,
     Buffer.from(body),
     note,
     ...CHECKPOINTS.values(chains),
   ])
-  return rows[0]?.stored === true
+  return rows[0]?.outcome ?? 'other'
+}
+
+/** Keeps a seal for whoever takes over, before the witness is asked: from then on it is the only one at its place. Safe to repeat. */
+export async function proposeSeal(
+  db: Database,
+  { epoch, holder }: HeldLease,
+  { seq, body, note }: Pick<Seal, 'seq' | 'body' | 'note'>,
+): Promise<StoredSeal> {
+  const rows = await run<{ outcome: StoredSeal }>(
+    db,
+    'propose_seal',
+    'select audit.propose_seal($1::bigint, $2::text, $3::bigint, $4::bytea, $5::text) as outcome',
+    [epoch, holder, seq, Buffer.from(body), note],
+  )
+  return rows[0]?.outcome ?? 'other'
 }
 
 /** Stores the cosigned checkpoint of the seal log; an older one changes nothing. */
@@ -80,6 +105,12 @@ export async function readLastSeal(db: Database): Promise<SealRow | undefined> {
 /** The entry at one place of the seal log. */
 export async function readSeal(db: Database, seq: number): Promise<SealRow | undefined> {
   return (await run(db, 'read_seal', SEALS.where('seq', '=', seq)))[0]
+}
+
+/** The seal that is kept for one place and not published yet. */
+export async function readProposedSeal(db: Database, seq: number): Promise<SealRow | undefined> {
+  const statement = audit.selectFrom('audit.proposed_seal').select(['seq', 'body', 'note'])
+  return (await run(db, 'read_proposed_seal', statement.where('seq', '=', seq)))[0]
 }
 
 const PAGE_SEALS = 2_000

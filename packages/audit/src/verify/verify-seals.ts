@@ -6,6 +6,7 @@ import {
   fromBase64,
   hashLeaf,
   openSealNote,
+  readSealEntry,
   sealLogOrigin,
 } from '@baton/ledger'
 import type {
@@ -22,7 +23,13 @@ import type { ChainHead } from '../append/heads.ts'
 import { positionOf, readArchivePositions, SEAL_LOG } from '../cold/archive-positions.ts'
 import { rawKey } from '../seals/read-seal-keys.ts'
 import type { SealerKnowledge } from '../seals/sealer-state.ts'
-import { readChainCheckpoints, readLastSeal, readWitnessed, scanSeals } from '../seals/seals.ts'
+import {
+  readChainCheckpoints,
+  readLastSeal,
+  readProposedSeal,
+  readWitnessed,
+  scanSeals,
+} from '../seals/seals.ts'
 import type { WitnessedRow } from '../seals/seals.ts'
 import type { AskedAnchor, Comparison, Outside, SealTrust } from './ask-outside.ts'
 import type { SealTarget } from './sealed-roots.ts'
@@ -101,8 +108,9 @@ export async function verifySeals(
   if (last !== undefined) compareNewest(log, open(last.note))
   const isSound = log.findings.length === 0
   const copy = compareCosigned(log, witnessed, { open, state: state.known })
+  const proposed = (await readProposedSeal(snapshot, log.tree.size))?.body
   const compared = [
-    ...anchors.map((anchor) => compareAnchor(log, anchor)),
+    ...anchors.map((anchor) => compareAnchor(log, anchor, proposed)),
     ...compareState(log, state),
     ...(copy === undefined ? [] : [copy]),
     ...(isSound ? await compareChainCheckpoints(snapshot, heads, { log, open }) : []),
@@ -175,9 +183,29 @@ const STATE = 'sealer state'
 const COSIGNED = 'cosigned copy'
 const CHECKPOINTS = 'chain checkpoints'
 
-function compareAnchor(log: SealLog, anchor: AskedAnchor): Comparison {
+/** What it says of the chains, they must hold too. */
+function knowsNext(
+  log: SealLog,
+  head: AskedAnchor['head'],
+  proposed: Uint8Array | undefined,
+): boolean {
+  const next = proposed && readSealEntry(proposed)
+  const root = head?.size === log.tree.size + 1 ? head.root : null
+  if (proposed === undefined || next === undefined || root === null) return false
+  if (!equalBytes(root, log.rootWith(proposed))) return false
+  log.expect(next)
+  return true
+}
+
+/** Where a witness is asked first, the database may lack the newest seal, and no other: it is kept there as the next one. */
+function compareAnchor(
+  log: SealLog,
+  anchor: AskedAnchor,
+  proposed: Uint8Array | undefined,
+): Comparison {
   const { name, head, answered, foreign, acknowledged } = anchor
   const row = { name, outside: true, seals: head?.size ?? null, at: head?.at ?? null }
+  if (knowsNext(log, head, proposed)) return { ...row, outcome: 'agreed' }
   if (foreign) {
     log.report(null, 'SEAL_ANCHOR', `the anchor ${name} holds a foreign checkpoint`)
     return { ...row, outcome: 'differs' }

@@ -80,6 +80,13 @@ export const LOG_METRICS = {
     labels: [],
     filledBy: 'sealer',
   },
+  sealerLeading: {
+    name: 'baton_sealer_leading',
+    kind: 'gauge',
+    help: 'Whether this sealer holds the lease of its log and seals (1), or stands by or halts (0).',
+    labels: [],
+    filledBy: 'sealer',
+  },
   auditScrubbedRecordsTotal: {
     name: 'baton_audit_scrubbed_records_total',
     kind: 'counter',

@@ -1,6 +1,6 @@
 // What the doctor says of seals, people and waivers: without a seal something is broken, and nothing that is missing counts as kept.
 import { describe, expect, it } from 'vitest'
-import { judgeBegun, judgeSeals } from './diagnose-seals.ts'
+import { judgeBegun, judgeSealers, judgeSeals } from './diagnose-seals.ts'
 import type { SealFacts } from './diagnose-seals.ts'
 import { summaryOf } from './doctor.ts'
 
@@ -99,4 +99,30 @@ it('that nothing is broken is said only where everything was judged', () => {
     'Nothing is known to be broken; 1 rule marked – is not kept here, or cannot be judged.',
   )
   expect(said('failed', 'unknown')).toBe('1 rule is broken.')
+})
+
+describe('who seals', () => {
+  const seen = {
+    holder: 'one /var/lib/sealer.json',
+    epoch: 3,
+    witness: 'witness+key',
+    isHeld: true,
+    standbys: ['two /var/lib/sealer.json'],
+  }
+  const told = (changes: Partial<Parameters<typeof judgeSealers>[0]>) =>
+    judgeSealers({ ...seen, ...changes }).map(({ mark, text }) => `${mark}: ${text}`)
+
+  it('is told with who stands by', () => {
+    expect(told({})[0]).toMatch(/^passed: one .* seals \(lease 3\); two .* stands by$/)
+  })
+  it('has to be mended where nobody stands by, or nobody leads', () => {
+    expect(told({ standbys: [] })[0]).toMatch(/^unknown.*nobody stands by/)
+    expect(told({ isHeld: false })[0]).toMatch(/^unknown: nobody holds the lease; one/)
+  })
+  it('is one alone where no witness is asked, and a second one waits in vain', () => {
+    expect(told({ witness: null, standbys: [] })[0]).toMatch(/^passed.*no other one was set up/)
+    expect(told({ witness: null })[0]).toMatch(/^unknown.*a standby needs a witness/)
+    expect(told({ holder: '' })).toEqual([])
+    expect(judgeSealers(undefined)).toEqual([])
+  })
 })

@@ -1,6 +1,6 @@
 // Whether the log is sealed, whether anybody outside has seen the seals, and with what people and waivers processes began.
-import { findOldestRecordTime, readTrace } from '@baton/audit'
-import type { VerifyReport } from '@baton/audit'
+import { findOldestRecordTime, readSealers, readTrace } from '@baton/audit'
+import type { SealersSeen, VerifyReport } from '@baton/audit'
 import { earlierTaskOfSettings, taskOfSettings } from '@baton/ledger'
 import type { OperationDetail } from '@baton/ledger'
 import type { CliSettings } from '../context.ts'
@@ -93,6 +93,37 @@ function judgeKey({
   ]
 }
 
+const SEALERS = 'one sealer seals the log, and another one waits where several were set up'
+
+/** Nothing is said of a log that no sealer with a lease has sealed. */
+export function judgeSealers(seen: SealersSeen | undefined): readonly Diagnosis[] {
+  if (seen === undefined || seen.holder === '') return []
+  const { holder, epoch, witness, isHeld, standbys } = seen
+  if (!isHeld)
+    return [
+      unknown('seals', SEALERS, `nobody holds the lease; ${holder} held it last: start a sealer`),
+    ]
+  const leader = `${holder} seals (lease ${epoch})`
+  if (witness === null)
+    return [
+      standbys.length === 0
+        ? passed('seals', SEALERS, `${leader}, and no other one was set up`)
+        : unknown(
+            'seals',
+            SEALERS,
+            `${leader}, and ${standbys.join(', ')} waits in vain: a standby needs a witness that is asked first. Set BATON_SEALER_STANDBY=1 on every sealer (infra/sealer-standby.md)`,
+          ),
+    ]
+  return [
+    standbys.length === 0
+      ? unknown('seals', SEALERS, `${leader}, and nobody stands by: start the other sealer`)
+      : {
+          ...passed('seals', SEALERS, `${leader}; ${standbys.join(', ')} stands by`),
+          isTold: true,
+        },
+  ]
+}
+
 const seconds = (ms: number): string => `${Math.round(ms / 1_000)} s`
 
 /** Reads only. */
@@ -116,6 +147,7 @@ export async function diagnoseSeals(
       unsealedSinceMs: oldest === null ? null : oldest / 1_000,
       nowMs: Date.now(),
     }),
+    ...judgeSealers(await readSealers(audit.pool)),
     ...(await diagnoseBegun({ audit })),
   ]
 }
