@@ -225,7 +225,7 @@ const SUPERVISOR_MS = 1_000
 /** One after the other, each drained before its next life begins. */
 async function changeAll(world: TopologyWorld, checkout?: Checkout): Promise<void> {
   for (const each of world.running) {
-    await each.process.stop()
+    await world.stop(each)
     await world.startAgain(each, checkout)
   }
 }

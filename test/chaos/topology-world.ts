@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '@baton/embedded'
 import { createApiKey } from '@baton/gateway'
-import { createSystem, startOwnRedis, startPostgresPair } from '@baton/testkit'
+import { createSystem, openLink, startOwnRedis, startPostgresPair } from '@baton/testkit'
 import type { PostgresPair, ServiceName, ServiceProcess, System } from '@baton/testkit'
 import type { Checkout } from './topology-versions.ts'
 
@@ -38,6 +38,8 @@ export interface TopologyWorld {
   readonly apiKey: string
   /** Where the agents write down each execution. */
   readonly ledger: string
+  /** Lets a process drain and end; whoever asks it is led to the other one, where nothing else does that. */
+  stop(one: Running): Promise<void>
   /** Starts a process that has ended, by the code of a checkout; of this one by default. */
   startAgain(one: Running, checkout?: Checkout): Promise<void>
   end(): Promise<void>
@@ -55,8 +57,9 @@ export async function startTopology(checkout?: Checkout): Promise<TopologyWorld>
   const key = createApiKey({ operator: 'driver', scopes: 'handoffs:send+handoffs:read' })
   const system = await createSystem({
     purpose: 'topology',
-    adminUrl: store.superuserUrl,
-    auditAdminUrl: audit.superuserUrl,
+    // Versions before this one know of one server only.
+    adminUrl: (checkout ? store.primary : store).superuserUrl,
+    auditAdminUrl: (checkout ? audit.primary : audit).superuserUrl,
     redisUrl: redis.url,
     agents: './test/fault/ledger-agents.ts',
     ledgerFolder: join(folder, 'log'),
@@ -66,18 +69,15 @@ export async function startTopology(checkout?: Checkout): Promise<TopologyWorld>
     },
     ...(checkout && { migrate: (databases) => checkout.migrate({ store, audit }, databases) }),
   })
-  const auditors = [system.auditorUrl, localUrl(secondAuditor)].join()
-  const counts = new Map<string, number>()
-  const running: Running[] = []
-  for (const name of PROCESSES) {
-    const number = counts.get(name) ?? 0
-    counts.set(name, number + 1)
-    const env: Record<string, string> = { BATON_AUDIT_URL: auditors }
-    if (name === 'auditor' && number === 1) env['BATON_AUDITOR_PORT'] = String(secondAuditor)
-    if (name === 'gateway')
-      env['BATON_GATEWAY_PORT'] = String(number === 0 ? firstGateway : secondGateway)
-    running.push({ name, env, process: await system.start(name, env, checkout?.root) })
-  }
+  const auditorUrls = [system.auditorUrl, localUrl(secondAuditor)] as const
+  // Nor do they know of several auditors: something between them and those has to.
+  const link = checkout && (await openLink(auditorUrls[0]))
+  const auditors = link?.url ?? auditorUrls.join()
+  const running = await startProcesses(system, {
+    root: checkout?.root,
+    auditors,
+    ports: { auditor: secondAuditor, gateway: [firstGateway, secondGateway] },
+  })
   return {
     store,
     audit,
@@ -86,11 +86,17 @@ export async function startTopology(checkout?: Checkout): Promise<TopologyWorld>
     gatewayUrls: [firstGateway, secondGateway].map(localUrl),
     apiKey: key.key,
     ledger,
+    async stop(one) {
+      const at = running.filter(({ name }) => name === 'auditor').indexOf(one)
+      if (at !== -1) link?.moveTo(auditorUrls[at === 0 ? 1 : 0])
+      await one.process.stop()
+    },
     async startAgain(one, by) {
       one.process = await system.start(one.name, one.env, by?.root)
     },
     async end() {
       await system.stop()
+      await link?.close()
       await Promise.allSettled([store.stop(), audit.stop(), redis.stop()])
       await rm(folder, { recursive: true, force: true })
     },
@@ -98,3 +104,26 @@ export async function startTopology(checkout?: Checkout): Promise<TopologyWorld>
 }
 
 const localUrl = (port: number): string => `http://127.0.0.1:${port}`
+
+interface Places {
+  readonly root: string | undefined
+  /** Where callers find an auditor. */
+  readonly auditors: string
+  /** Of the second auditor, and of both gateways. */
+  readonly ports: { readonly auditor: number; readonly gateway: readonly number[] }
+}
+
+async function startProcesses(
+  system: System,
+  { root, auditors, ports }: Places,
+): Promise<readonly Running[]> {
+  const running: Running[] = []
+  for (const name of PROCESSES) {
+    const before = running.filter((one) => one.name === name).length
+    const env: Record<string, string> = { BATON_AUDIT_URL: auditors }
+    if (name === 'auditor' && before === 1) env['BATON_AUDITOR_PORT'] = String(ports.auditor)
+    if (name === 'gateway') env['BATON_GATEWAY_PORT'] = String(ports.gateway[before])
+    running.push({ name, env, process: await system.start(name, env, root) })
+  }
+  return running
+}
