@@ -9,6 +9,7 @@ import {
   findHandoff,
   findTask,
   inTransaction,
+  countApprovals,
   listApprovals,
   sendHandoffs,
 } from '@baton/store'
@@ -51,12 +52,18 @@ describe('a handoff that requires approval (R13)', () => {
   it('is listed with who sent it, is published by nobody and claimed by nobody', async () => {
     const first = await held({ sentBy: 'carol', priority: 1 })
     const second = await held({ expiresAt: '2100-01-01T00:00:00Z' })
-    const listed = await listApprovals(store.pool, 500)
+    const listed = await listApprovals(store.pool, { limit: 500 })
     expect(listed).toMatchObject([
       { handoffId: first.handoffId, sentBy: 'carol', priority: 1, expiresAt: null },
       { handoffId: second.handoffId, sentBy: null, expiresAt: new Date('2100-01-01T00:00:00Z') },
     ])
-    expect(await listApprovals(store.pool, 1)).toHaveLength(1)
+    const [page] = await listApprovals(store.pool, { limit: 1 })
+    const rest = await listApprovals(store.pool, { limit: 2, cursor: page?.position })
+    expect([page?.handoffId, ...rest.map(({ handoffId }) => handoffId)]).toEqual([
+      first.handoffId,
+      second.handoffId,
+    ])
+    expect(await countApprovals(store.pool)).toBe(2)
     expect(await queue()).toEqual([])
     expect(await tryClaim(first.handoffId)).toBe('refused')
   })
@@ -79,7 +86,7 @@ describe('a handoff that requires approval (R13)', () => {
     )
     expect(row?.fresh).toBe(true)
     expect(await tryClaim(handoffId)).toBe('claimed')
-    expect(await listApprovals(store.pool, 500)).not.toContainEqual(
+    expect(await listApprovals(store.pool, { limit: 500 })).not.toContainEqual(
       expect.objectContaining({ handoffId }),
     )
   })
@@ -124,7 +131,7 @@ describe('a handoff that requires approval (R13)', () => {
     const { handoffId } = await held()
     await pastDue(handoffId)
     expect(await decide(handoffId, 'approve')).toBeUndefined()
-    expect(await listApprovals(store.pool, 500)).not.toContainEqual(
+    expect(await listApprovals(store.pool, { limit: 500 })).not.toContainEqual(
       expect.objectContaining({ handoffId }),
     )
     expect(await expireHandoffs(store.pool)).toMatchObject([{ handoffId, fencingToken: 0 }])

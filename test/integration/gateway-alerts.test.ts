@@ -55,6 +55,7 @@ describe('alerts', () => {
       { alertId: ids[1], occurrences: 1, subject: { fromAgent: 'a', toAgent: 'b' } },
     ])
     expect(first.body.alerts[0]).not.toHaveProperty('position')
+    expect(first.body).toMatchObject({ total: 3, totalIsExact: true })
     const second = await ask('reader', `/v2/alerts?limit=2&cursor=${first.body.nextCursor}`)
     expect(second.body).toMatchObject({ alerts: [{ alertId: ids[0] }], nextCursor: null })
     const whole = await ask('reader', '/v2/alerts?limit=3')
@@ -184,6 +185,8 @@ describe('escalations', () => {
     expect(first.body).toMatchObject({
       escalations: [{ handoffId: ids[0], state: 'open', attempts: 3 }],
       nextCursor: expect.stringContaining(ids[0] ?? ''),
+      total: 2,
+      totalIsExact: true,
     })
     const next = `/v2/escalations?limit=5&cursor=${first.body.nextCursor}`
     const second = await ask('reader', next)

@@ -1,5 +1,6 @@
 // Finds variables that somebody meant for a setting: one whose name is spelled nearly as that of a setting would be passed over in silence.
 import { SETTING_NAMES } from './generated/setting-names.ts'
+import { mistakesBetween } from './nearest-names.ts'
 
 const PREFIX = 'BATON_'
 /** So many letters left out, put in, put in place of others, or changed with their neighbours. */
@@ -35,26 +36,4 @@ function nearestOf(name: string, known: ReadonlySet<string>): string | undefined
     .filter(({ mistakes }) => mistakes <= mistakesMax)
     .toSorted((left, right) => left.mistakes - right.mistakes)
   return nearest?.other
-}
-
-/** The distance of Damerau and Levenshtein, in which no letter is changed twice. */
-function mistakesBetween(one: string, other: string): number {
-  let beforeLast: number[] = []
-  let last = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (let row = 1; row <= one.length; row++) {
-    const next = [row]
-    for (let column = 1; column <= other.length; column++) {
-      const isSame = one[row - 1] === other[column - 1]
-      const isTurned = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1]
-      next[column] = Math.min(
-        (last[column] ?? Infinity) + 1,
-        (next[column - 1] ?? Infinity) + 1,
-        (last[column - 1] ?? Infinity) + (isSame ? 0 : 1),
-        isTurned ? (beforeLast[column - 2] ?? Infinity) + 1 : Infinity,
-      )
-    }
-    beforeLast = last
-    last = next
-  }
-  return last[other.length] ?? Infinity
 }

@@ -177,6 +177,9 @@ it('refuses the former name of a setting, and says what it is called now', () =>
   expect(() => readSettings(spec, { BATON_NUMBER: '4' })).toThrow(
     'BATON_NUMBER is called BATON_COUNT now',
   )
+  expect(() => readSettings(spec, { BATON_NUMBER_FILE: '/run/secrets/number' })).toThrow(
+    'BATON_NUMBER_FILE is called BATON_COUNT_FILE now',
+  )
   expect(readSettings(spec, { BATON_NUMBER: '', BATON_COUNT: '4' })).toEqual({ BATON_COUNT: 4 })
 })
 

@@ -221,8 +221,12 @@ export function readSettings<Spec extends SettingsSpec>(
   const values: Record<string, unknown> = {}
   for (const [name, setting] of Object.entries(spec)) {
     const { formerly } = setting
-    if (formerly !== undefined && (environment[formerly] ?? '') !== '')
-      problems.push(`${formerly} is called ${name} now`)
+    if (formerly !== undefined)
+      for (const [old, now] of [
+        [formerly, name],
+        [fileOf(formerly), fileOf(name)],
+      ] as const)
+        if ((environment[old] ?? '') !== '') problems.push(`${old} is called ${now} now`)
     const given = readGiven(environment, { name, isConfidential: setting.confidential })
     if (given === undefined) {
       if (setting.required) problems.push(`${name} is missing: ${setting.help}`)

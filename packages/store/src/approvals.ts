@@ -6,6 +6,7 @@ import { sql } from '@baton/postgres/statements'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
 import { CLEAR_ENDED, KNOWN } from './ended-outside.ts'
+import { behind, COUNTED_MAX, positionOf } from './list-positions.ts'
 import { NOTIFY_SENDER } from './sender-notifications.ts'
 import { PUBLISH, QUEUE } from './publications.ts'
 import { IN_TIME } from './states.ts'
@@ -26,12 +27,25 @@ export interface ApprovalView {
   readonly branch: string | null
 }
 
+export interface ListedApproval extends ApprovalView {
+  /** Where a list goes on behind it. */
+  readonly position: string
+}
+
+const OPEN = tables
+  .selectFrom('approval as a')
+  .innerJoin('handoff as h', 'h.id', 'a.handoff_id')
+  .where('a.closed_at', 'is', null)
+  .where('h.state', '=', 'AWAITING_APPROVAL')
+  .where(sql<boolean>`${sql.raw(IN_TIME)}`)
+
 /** Handoffs that wait for a decision, oldest first. */
-export function listApprovals(db: Database, limit: number): Promise<ApprovalView[]> {
-  const written = tables
-    .selectFrom('approval as a')
-    .innerJoin('handoff as h', 'h.id', 'a.handoff_id')
-    .select([
+export function listApprovals(
+  db: Database,
+  { limit, cursor = null }: { readonly limit: number; readonly cursor?: string | null | undefined },
+): Promise<ListedApproval[]> {
+  const written = OPEN.select([
+      positionOf('a.handoff_id', 'a.requested_at').as('position'),
       'a.handoff_id as handoffId',
       'a.task_id as taskId',
       'h.from_agent as fromAgent',
@@ -43,12 +57,20 @@ export function listApprovals(db: Database, limit: number): Promise<ApprovalView
       sql<string>`encode(h.body_sha256, 'hex')`.as('sha256'),
       sql<string | null>`${sql.raw(BRANCH_NAME)}`.as('branch'),
     ])
-    .where('a.closed_at', 'is', null)
-    .where('h.state', '=', 'AWAITING_APPROVAL')
-    .where(sql<boolean>`${sql.raw(IN_TIME)}`)
+    .where(behind(cursor, { id: 'a.handoff_id', createdAt: 'a.requested_at', newestFirst: false }))
     .orderBy('a.requested_at')
+    .orderBy('a.handoff_id')
     .limit(limit)
   return run(db, 'list_approvals', written)
+}
+
+/** How many there are; one more than COUNTED_MAX says that there are more than those. */
+export async function countApprovals(db: Database): Promise<number> {
+  const counted = OPEN.select('a.handoff_id').limit(COUNTED_MAX + 1)
+  const written = tables
+    .selectFrom(counted.as('counted'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+  return (await run(db, 'count_approvals', written))[0]?.count ?? 0
 }
 
 export type ApprovalDecision = 'approve' | 'reject'

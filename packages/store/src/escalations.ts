@@ -6,7 +6,7 @@ import type { EscalationSelection } from './alert-selections.ts'
 import type { AlertState } from './alerts.ts'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
-import { behind, positionOf } from './list-positions.ts'
+import { behind, COUNTED_MAX, positionOf } from './list-positions.ts'
 
 /** As alerts stand; one that is closed is resolved. */
 export const ESCALATION_STATES = ['open', 'acknowledged', 'resolved'] as const
@@ -50,30 +50,49 @@ const ESCALATIONS = tables
     'resolved_why as resolvedWhy',
   ])
 
-export interface EscalationFilter extends EscalationSelection {
-  readonly limit: number
+interface MeantEscalations extends EscalationSelection {
   /** Without it, those that wait for a person. */
   readonly state?: EscalationState | undefined
+}
+
+export interface EscalationFilter extends MeantEscalations {
+  readonly limit: number
   /** Only those behind this position. */
   readonly cursor?: string | undefined
 }
 
+/** In words that the index of those that wait is found by. */
+const ofState = (state: EscalationState | null) =>
+  state === 'resolved'
+    ? sql<boolean>`resolved_at is not null`
+    : sql<boolean>`resolved_at is null and (${state}::text is null or ${STATE} = ${state})`
+
 /** Escalations, oldest first. */
 export function listEscalations(db: Database, filter: EscalationFilter): Promise<EscalationView[]> {
   const { limit, state = null, cursor = null, ...selection } = filter
-  const filtered =
-    state === 'resolved'
-      ? ESCALATIONS.where('resolved_at', 'is not', null)
-      : ESCALATIONS.where('resolved_at', 'is', null).where(
-          sql<boolean>`(${state}::text is null or ${STATE} = ${state})`,
-        )
-  const written = filtered
+  const written = ESCALATIONS.where(ofState(state))
     .where(meansEscalation(selection))
     .where(behind(cursor, { id: 'handoff_id', newestFirst: false }))
     .orderBy('created_at')
     .orderBy('handoff_id')
     .limit(limit)
   return run(db, state === 'resolved' ? 'list_resolved_escalations' : 'list_escalations', written)
+}
+
+/** How many there are; one more than COUNTED_MAX says that there are more than those. */
+export async function countEscalations(db: Database, filter: MeantEscalations): Promise<number> {
+  const { state = null, ...selection } = filter
+  const counted = tables
+    .selectFrom('escalation')
+    .select('handoff_id')
+    .where(ofState(state))
+    .where(meansEscalation(selection))
+    .limit(COUNTED_MAX + 1)
+  const written = tables
+    .selectFrom(counted.as('counted'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+  const name = state === 'resolved' ? 'count_resolved_escalations' : 'count_escalations'
+  return (await run(db, name, written))[0]?.count ?? 0
 }
 
 export async function findEscalation(

@@ -5,7 +5,7 @@ import type { AlertSelection } from './alert-selections.ts'
 import type { AlertSeverity, AlertState } from './alerts.ts'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
-import { behind, positionOf } from './list-positions.ts'
+import { behind, COUNTED_MAX, positionOf } from './list-positions.ts'
 
 export interface AlertView {
   readonly alertId: string
@@ -58,26 +58,45 @@ const ALERTS = tables
     'closed_why as closedWhy',
   ])
 
-export interface AlertFilter extends AlertSelection {
-  readonly limit: number
+interface MeantAlerts extends AlertSelection {
   /** Without it, those that are not closed. */
   readonly state?: AlertState | undefined
+}
+
+export interface AlertFilter extends MeantAlerts {
+  readonly limit: number
   /** Only those behind this position. */
   readonly cursor?: string | undefined
 }
 
+const ofState = (state: AlertState | null) =>
+  sql<boolean>`case when ${state}::text is null then closed_at is null else ${STATE} = ${state} end`
+
 /** Alerts, the newest first. */
 export function listAlerts(db: Database, filter: AlertFilter): Promise<AlertView[]> {
   const { limit, state = null, cursor = null, ...selection } = filter
-  const written = ALERTS.where(
-    sql<boolean>`case when ${state}::text is null then closed_at is null else ${STATE} = ${state} end`,
-  )
+  const written = ALERTS.where(ofState(state))
     .where(meansAlert(selection))
     .where(behind(cursor, { id: 'id', newestFirst: true }))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit)
   return run(db, 'list_alerts', written)
+}
+
+/** How many there are; one more than COUNTED_MAX says that there are more than those. */
+export async function countListedAlerts(db: Database, filter: MeantAlerts): Promise<number> {
+  const { state = null, ...selection } = filter
+  const counted = tables
+    .selectFrom('alert')
+    .select('id')
+    .where(ofState(state))
+    .where(meansAlert(selection))
+    .limit(COUNTED_MAX + 1)
+  const written = tables
+    .selectFrom(counted.as('counted'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+  return (await run(db, 'count_listed_alerts', written))[0]?.count ?? 0
 }
 
 export async function findAlert(db: Database, alertId: string): Promise<AlertView | undefined> {

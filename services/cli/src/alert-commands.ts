@@ -1,9 +1,11 @@
 // The commands about what somebody should hear of: alerts, and tasks that wait for a person.
 import { Option } from 'commander'
 import type { Command } from 'commander'
-import { limit, span } from './arguments.ts'
+import { allOption, limit, span } from './arguments.ts'
 import type { Run } from './arguments.ts'
+import type { ListOptions } from './commands/alerts.ts'
 import type { Selection } from './commands/handle-many.ts'
+import type { PageFlags } from './commands/list-pages.ts'
 import type { Context } from './context.ts'
 import type { ExitCode } from './exit-codes.ts'
 
@@ -23,8 +25,7 @@ interface SelectionFlags {
   readonly olderThan?: number
 }
 
-interface ListFlags extends SelectionFlags {
-  readonly limit: number
+interface ListFlags extends SelectionFlags, PageFlags {
   readonly state?: string
 }
 
@@ -88,16 +89,33 @@ const handling = (command: Command, run: Run, { what, act, one }: Handling): Com
 const stateOption = (states: readonly string[]): Option =>
   new Option('--state <state>', 'only those of this state').choices(states)
 
+const MINUTE_MS = 60_000
+
+async function listOptions(flags: ListFlags): Promise<ListOptions> {
+  const { typedAgain } = await import('./commands/list-pages.ts')
+  const { limit: most, cursor, all, state, ...selection } = flags
+  const { kind, severity, reason, sender, from, to, olderThan } = selection
+  const age = olderThan === undefined ? undefined : `${Math.ceil(olderThan / MINUTE_MS)}m`
+  const typed = { kind, severity, reason, sender, from, to, 'older-than': age, state, limit: most }
+  return {
+    filter: { ...selectionOf(selection), state },
+    flags: { limit: most, cursor, all },
+    typed: typedAgain(typed),
+  }
+}
+
 export function addAlerts(program: Command, run: Run): void {
   const module = () => import('./commands/alerts.ts')
   const alerts = program.command('alerts').description('what somebody should hear of, by its cause')
   meaningAlerts(alerts.command('ls', { isDefault: true }))
     .description('list those that are not closed, the newest first')
     .option('--limit <number>', 'how many', limit, 20)
+    .option('--cursor <cursor>', 'go on where the page before ended')
+    .addOption(allOption())
     .addOption(stateOption(['open', 'acknowledged', 'closed']))
     .action(
-      run(async (context, { limit: most, state, ...flags }: ListFlags) =>
-        (await module()).listAlerts(context, { limit: most, state, ...selectionOf(flags) }),
+      run(async (context, flags: ListFlags) =>
+        (await module()).listAlerts(context, await listOptions(flags)),
       ),
     )
   alerts
@@ -129,10 +147,12 @@ export function addEscalations(program: Command, run: Run): void {
   meaningEscalations(escalations.command('ls', { isDefault: true }))
     .description('list those that wait, oldest first')
     .option('--limit <number>', 'how many', limit, 20)
+    .option('--cursor <cursor>', 'go on where the page before ended')
+    .addOption(allOption())
     .addOption(stateOption(['open', 'acknowledged', 'resolved']))
     .action(
-      run(async (context, { limit: most, state, ...flags }: ListFlags) =>
-        (await module()).listEscalations(context, { limit: most, state, ...selectionOf(flags) }),
+      run(async (context, flags: ListFlags) =>
+        (await module()).listEscalations(context, await listOptions(flags)),
       ),
     )
   handling(meaningEscalations(escalations.command('ack')), run, {

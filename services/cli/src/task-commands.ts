@@ -97,8 +97,10 @@ export function addApprovals(program: Command, run: Run): void {
     .command('ls')
     .description('list them, oldest first')
     .option('--limit <number>', 'how many', limit, 20)
+    .option('--cursor <cursor>', 'go on where the page before ended')
+    .addOption(allOption())
     .action(
-      run(async (context, options: { limit: number }) =>
+      run(async (context, options: PageFlags) =>
         (await import('./commands/approvals.ts')).listWaiting(context, options),
       ),
     )

@@ -9,6 +9,7 @@ import {
   closeAlertById,
   findAlert,
   findAlertWebhookTest,
+  countListedAlerts,
   listAlertChanges,
   listAlerts,
   testAlertWebhooks,
@@ -16,7 +17,7 @@ import {
 import type { AlertFilter, AlertView, Pool } from '@baton/store'
 import { operatorOf } from './acting.ts'
 import { ALERT_SELECTION } from './alert-selection-schema.ts'
-import { CURSOR, pageOf, rowsFor } from './cursor.ts'
+import { CURSOR, pageOf, rowsFor, totalOf } from './cursor.ts'
 import { answers, listQuery, only, onlyById, onlyList, problemsIn, ref } from './operation.ts'
 import type { ById } from './operation.ts'
 
@@ -43,9 +44,13 @@ interface Explained extends ById {
 
 function addAlerts(scope: FastifyInstance, { pool, logger }: AlertRouteOptions): void {
   scope.get<{ Querystring: AlertFilter }>('/alerts', LIST_ALERTS, async ({ query }) => {
-    const alerts = await listAlerts(pool, { ...query, limit: rowsFor(query.limit) })
-    const { page, nextCursor } = pageOf(alerts, query.limit)
-    return { alerts: page.map(showAlert), nextCursor }
+    const { limit, cursor, ...meant } = query
+    const [alerts, count] = await Promise.all([
+      listAlerts(pool, { ...meant, cursor, limit: rowsFor(limit) }),
+      countListedAlerts(pool, meant),
+    ])
+    const { page, nextCursor } = pageOf(alerts, limit)
+    return { alerts: page.map(showAlert), nextCursor, ...totalOf(count) }
   })
 
   scope.get<ById>('/alerts/:id', GET_ALERT, async ({ params }) => ({

@@ -1,6 +1,7 @@
 // Alerts and escalations as the API describes them.
 import { ALERT_STATES, ESCALATION_STATES } from '@baton/store'
 import { SEVERITIES } from './alert-selection-schema.ts'
+import { COUNTED_PAGE } from './cursor.ts'
 import { ref } from './operation.ts'
 
 const text = { type: 'string' }
@@ -80,7 +81,7 @@ const ESCALATION = {
 const page = (name: string, schema: string) =>
   record({
     [name]: { type: 'array', items: ref(schema) },
-    nextCursor: described(textOrNull, 'For the next page; null where this is the last.'),
+    ...COUNTED_PAGE,
   })
 
 export const ALERT_ANSWERS = {

@@ -5,11 +5,12 @@ import type { Logger } from '@baton/runtime'
 import { answerApproval, requestCancel } from '@baton/engine'
 import type { ApprovalRequest, Canceled, Decided } from '@baton/engine'
 import { ProblemError } from '@baton/http/server'
-import { listApprovals, listLiveAgents } from '@baton/store'
+import { countApprovals, listApprovals, listLiveAgents } from '@baton/store'
 import type { CancelTarget, Pool } from '@baton/store'
 import { operatorOf } from './acting.ts'
+import { COUNTED_PAGE, CURSOR, pageOf, rowsFor, totalOf } from './cursor.ts'
 import { notFound } from './not-found.ts'
-import { answers, onlyById, onlyList, problems, ref } from './operation.ts'
+import { answers, listQuery, onlyById, onlyList, problems, ref } from './operation.ts'
 import type { ById, ListQuery } from './operation.ts'
 import { DECIDING, readDecisionHeader, unsignedProblem } from './signed-decision.ts'
 import { showApproval, showDecidedApproval } from './views.ts'
@@ -21,11 +22,24 @@ interface ControlRouteOptions {
   readonly logger: Logger
 }
 
+interface PageQuery {
+  Querystring: { limit: number; cursor?: string }
+}
+
 export function addControlRoutes(scope: FastifyInstance, options: ControlRouteOptions): void {
   const { pool } = options
-  scope.get<ListQuery>('/approvals', LIST_APPROVALS, async ({ query }) => {
-    const approvals = await listApprovals(pool, query.limit)
-    return { approvals: approvals.map(showApproval) }
+  scope.get<PageQuery>('/approvals', LIST_APPROVALS, async ({ query: { limit, cursor } }) => {
+    const [approvals, count] = await Promise.all([
+      listApprovals(pool, { limit: rowsFor(limit), cursor }),
+      countApprovals(pool),
+    ])
+    const { page, nextCursor } = pageOf(approvals, limit)
+    return {
+      // Where a list goes on is said once, by nextCursor.
+      approvals: page.map((one) => ({ ...showApproval(one), position: undefined })),
+      nextCursor,
+      ...totalOf(count),
+    }
   })
 
   scope.get<ListQuery>('/agents', LIST_AGENTS, async ({ query }) => ({
@@ -49,8 +63,12 @@ const listOf = (name: string, schema: string) => ({
 const LIST_APPROVALS = onlyList('handoffs:read', {
   operationId: 'listApprovals',
   summary: 'Handoffs that wait for an approval, oldest first',
+  querystring: listQuery({ cursor: CURSOR }),
   response: {
-    200: answers('The handoffs; [] where none waits', listOf('approvals', 'Approval')),
+    200: answers('The handoffs; [] where none waits', {
+      type: 'object',
+      properties: { approvals: { type: 'array', items: ref('Approval') }, ...COUNTED_PAGE },
+    }),
     ...problems([]),
   },
 })

@@ -69,11 +69,16 @@ export function countedPageOf<Row extends { readonly position: string }>(
     shown: {
       nextCursor:
         nextCursor && Buffer.from(`${markOf(filter)}/${nextCursor}`).toString('base64url'),
-      total: Math.min(count, COUNTED_MAX),
-      totalIsExact: count <= COUNTED_MAX,
+      ...totalOf(count),
     },
   }
 }
+
+/** As answers say it. */
+export const totalOf = (count: number) => ({
+  total: Math.min(count, COUNTED_MAX),
+  totalIsExact: count <= COUNTED_MAX,
+})
 
 /** What an answer says beside its rows. */
 export const COUNTED_PAGE = {

@@ -5,6 +5,7 @@ import { ProblemError } from '@baton/http/server'
 import type { Logger } from '@baton/runtime'
 import {
   acknowledgeEscalation,
+  countEscalations,
   ESCALATION_STATES,
   findEscalation,
   listEscalations,
@@ -13,7 +14,7 @@ import {
 import type { EscalationFilter, EscalationView, Pool } from '@baton/store'
 import { operatorOf } from './acting.ts'
 import { ESCALATION_SELECTION } from './alert-selection-schema.ts'
-import { CURSOR, pageOf, rowsFor } from './cursor.ts'
+import { CURSOR, pageOf, rowsFor, totalOf } from './cursor.ts'
 import { answers, listQuery, onlyById, onlyList, problemsIn, ref } from './operation.ts'
 import type { ById } from './operation.ts'
 
@@ -45,9 +46,13 @@ export function addEscalationRoutes(
     '/escalations',
     LIST_ESCALATIONS,
     async ({ query }) => {
-      const escalations = await listEscalations(pool, { ...query, limit: rowsFor(query.limit) })
-      const { page, nextCursor } = pageOf(escalations, query.limit)
-      return { escalations: page.map(showEscalation), nextCursor }
+      const { limit, cursor, ...meant } = query
+      const [escalations, count] = await Promise.all([
+        listEscalations(pool, { ...meant, cursor, limit: rowsFor(limit) }),
+        countEscalations(pool, meant),
+      ])
+      const { page, nextCursor } = pageOf(escalations, limit)
+      return { escalations: page.map(showEscalation), nextCursor, ...totalOf(count) }
     },
   )
 

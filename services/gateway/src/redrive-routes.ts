@@ -5,9 +5,10 @@ import type { LeftOut, TriedDeadLetter } from '@baton/engine'
 import type { KeyRing } from '@baton/protocol'
 import type { Logger } from '@baton/runtime'
 import type { Scanner } from '@baton/safety'
-import { countDeadLetters, COUNTED_MAX, findRedrive, listClusterDeadLetters } from '@baton/store'
+import { countDeadLetters, findRedrive, listClusterDeadLetters } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { operatorOf } from './acting.ts'
+import { totalOf } from './cursor.ts'
 import { ProblemError } from '@baton/http/server'
 import { answers, only, onlyById, ref } from './operation.ts'
 import type { ById } from './operation.ts'
@@ -39,8 +40,7 @@ export function addRedriveRoutes(scope: FastifyInstance, options: RedriveRouteOp
     const count =
       cluster === undefined ? handoffIds.length : await countDeadLetters(pool, { cluster })
     return {
-      total: Math.min(count, COUNTED_MAX),
-      totalIsExact: count <= COUNTED_MAX,
+      ...totalOf(count),
       scanner: scanner.rulesetVersion,
       wouldPass: tried.filter(({ wouldPass }) => wouldPass).length,
       letters: tried.map(showTried),

@@ -9,6 +9,8 @@ import { nextStep } from '../terminal/next-steps.ts'
 import { clip, renderTable } from '../terminal/table.ts'
 import { follow } from './follow.ts'
 import type { Selection } from './handle-many.ts'
+import { readPages, sayShown } from './list-pages.ts'
+import type { PageFlags } from './list-pages.ts'
 import { wholeId } from './whole-id.ts'
 
 interface Alert {
@@ -38,26 +40,25 @@ interface AlertWithHistory extends Alert {
   }[]
 }
 
-interface ListOptions extends Selection {
-  readonly limit: number
-  readonly state?: string | undefined
+export interface ListOptions {
+  readonly filter: Selection & { readonly state?: string | undefined }
+  readonly flags: PageFlags
+  /** The filter as it was typed, and the limit. */
+  readonly typed: string
 }
 
 export async function listAlerts(context: Context, options: ListOptions): Promise<ExitCode> {
   const { output } = context
-  const given = Object.entries(options).filter(([, text]) => text !== undefined)
-  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
-  const { alerts, nextCursor } = await withReadingGateway(context, (gateway) =>
-    gateway.get<{ alerts: readonly Alert[]; nextCursor: string | null }>(
-      `/v2/alerts?${query.toString()}`,
-    ),
+  const { filter, flags, typed } = options
+  const listed = await withReadingGateway(context, (gateway) =>
+    readPages<Alert>(gateway, { path: '/v2/alerts', name: 'alerts', filter: { ...filter }, flags }),
   )
+  const alerts = listed.rows
   if (output.json) output.data(JSON.stringify(alerts))
   else if (alerts.length > 0) output.data(table(alerts))
   const [first] = alerts
   if (first === undefined) output.words('There is no such alert.')
-  else if (nextCursor !== null)
-    output.words(`The newest ${count(alerts.length)}; there may be more.`)
+  sayShown(output, listed, `alerts${typed}`)
   output.next(nextStep(first === undefined ? 'escalations' : `alerts show ${short(first.alertId)}`))
   return EXIT.fine
 }

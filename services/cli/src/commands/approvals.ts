@@ -6,6 +6,8 @@ import { withGateway, withReadingGateway } from '../gateway-client.ts'
 import { instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
+import { readPages, sayShown, typedAgain } from './list-pages.ts'
+import type { PageFlags } from './list-pages.ts'
 import { BRANCH_COLUMN } from './waiting-branches.ts'
 
 interface Approval {
@@ -22,20 +24,19 @@ interface Approval {
   readonly branch: string | null
 }
 
-export async function listWaiting(
-  context: Context,
-  { limit }: { readonly limit: number },
-): Promise<ExitCode> {
+export async function listWaiting(context: Context, flags: PageFlags): Promise<ExitCode> {
   const { output } = context
-  const path = `/v2/approvals?limit=${limit}`
-  const { approvals } = await withReadingGateway(context, (gateway) =>
-    gateway.get<{ approvals: readonly Approval[] }>(path),
+  const asked = { path: '/v2/approvals', name: 'approvals', filter: {}, flags }
+  const listed = await withReadingGateway(context, (gateway) =>
+    readPages<Approval>(gateway, asked),
   )
+  const approvals = listed.rows
   if (output.json) output.data(JSON.stringify(approvals))
   else if (approvals.length > 0) output.data(table(approvals))
   const [first] = approvals
   if (first === undefined) output.words('Nothing waits for an approval.')
-  else output.next(nextStep(`approvals approve ${first.handoffId}`))
+  sayShown(output, listed, `approvals ls${typedAgain({ limit: flags.limit })}`)
+  if (first !== undefined) output.next(nextStep(`approvals approve ${first.handoffId}`))
   return EXIT.fine
 }
 

@@ -7,7 +7,8 @@ import type { GatewayClient } from '../gateway-client.ts'
 import { count, instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { clip, renderTable } from '../terminal/table.ts'
-import type { Selection } from './handle-many.ts'
+import type { ListOptions } from './alerts.ts'
+import { readPages, sayShown } from './list-pages.ts'
 import { wholeId } from './whole-id.ts'
 
 interface Escalation {
@@ -21,22 +22,19 @@ interface Escalation {
   readonly resolvedBy: string | null
 }
 
-interface ListOptions extends Selection {
-  readonly limit: number
-  readonly state?: string | undefined
-}
-
 export async function listEscalations(context: Context, options: ListOptions): Promise<ExitCode> {
   const { output } = context
-  const given = Object.entries(options).filter(([, text]) => text !== undefined)
-  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
-  const { escalations } = await withReadingGateway(context, (gateway) =>
-    gateway.get<{ escalations: readonly Escalation[] }>(`/v2/escalations?${query.toString()}`),
+  const { filter, flags, typed } = options
+  const asked = { path: '/v2/escalations', name: 'escalations', filter: { ...filter }, flags }
+  const listed = await withReadingGateway(context, (gateway) =>
+    readPages<Escalation>(gateway, asked),
   )
+  const escalations = listed.rows
   if (output.json) output.data(JSON.stringify(escalations))
   else if (escalations.length > 0) output.data(table(escalations))
   const [first] = escalations
   if (first === undefined) output.words('No task waits for a person so.')
+  sayShown(output, listed, `escalations${typed}`)
   output.next(first === undefined ? nextStep('tasks') : nextFor(first))
   return EXIT.fine
 }

@@ -55,13 +55,23 @@ describe('safety explain', () => {
     expect(decision).toBe('allow')
   })
 
+  it.each([
+    ['covered-laek', 'Did you mean covered-leak?'],
+    ['scan_incomplet', 'Did you mean SCAN_INCOMPLETE?'],
+  ])('helps whoever names %s', async (named, fix) => {
+    await expect(explain(named)).rejects.toMatchObject({
+      code: 'BATON_USAGE',
+      fix: expect.stringContaining(fix),
+    })
+  })
+
   it('says what judges beside the scanner, and is named as a rule', async () => {
     expect((await explain('classifier')).text).toContain('BATON_CLASSIFIER_URL')
     expect((await explain('rejects-flagged')).text).toContain('BATON_REJECT_FLAGGED')
   })
 
   it('names the rules there are where it knows none of that name', async () => {
-    await expect(explain('overide')).rejects.toMatchObject({
+    await expect(explain('zzzzzzzz')).rejects.toMatchObject({
       code: 'BATON_USAGE',
       fix: expect.stringContaining('override-then-order'),
     })

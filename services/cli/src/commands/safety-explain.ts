@@ -1,5 +1,5 @@
 // `safety explain`: a rule of the scanner in words, or what was found in a handoff that was stopped; never its text.
-import { permanent } from '@baton/runtime'
+import { nearestNames, permanent } from '@baton/runtime'
 import { createScanner, explainRule, RULE_IDS, THRESHOLDS } from '@baton/safety'
 import type { RuleExplanation } from '@baton/safety'
 import type { Context } from '../context.ts'
@@ -38,10 +38,16 @@ const BESIDE_SCANNER: readonly RuleExplanation[] = [
   },
 ]
 
-const unknownRule = (named: string) =>
-  permanent('BATON_USAGE', `${JSON.stringify(named)} is no rule of this scanner`, {
-    fix: `Give the id of a stopped handoff, or one of ${RULE_IDS.join(', ')}.`,
+function unknownRule(named: string) {
+  const rules = [...RULE_IDS, ...BESIDE_SCANNER.map(({ id }) => id)]
+  const near = nearestNames(named, rules)
+  return permanent('BATON_USAGE', `${JSON.stringify(named)} is no rule of this scanner`, {
+    fix:
+      near.length > 0
+        ? `Did you mean ${near.join(' or ')}?`
+        : `Give the id of a stopped handoff, or one of ${rules.join(', ')}.`,
   })
+}
 
 function sayRule({ output }: Context, rule: RuleExplanation): ExitCode {
   if (output.json) output.data(JSON.stringify(rule))
