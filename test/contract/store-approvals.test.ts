@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   claimExecutions,
   claimOutbox,
+  countApprovals,
   expireHandoffs,
   findApproval,
   findHandoff,
   findTask,
   inTransaction,
-  countApprovals,
   listApprovals,
   sendHandoffs,
 } from '@baton/store'

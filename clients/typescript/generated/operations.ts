@@ -696,6 +696,10 @@ export type Alerts = {
 readonly "alerts": readonly (Alert)[]
 /** For the next page; null where this is the last. */
 readonly "nextCursor": string | null
+/** How many there are in all; counted to 10000. */
+readonly "total": number
+/** False where there are more than `total`. */
+readonly "totalIsExact": boolean
 }
 
 export type Escalation = {
@@ -746,6 +750,10 @@ export type Escalations = {
 readonly "escalations": readonly (Escalation)[]
 /** For the next page; null where this is the last. */
 readonly "nextCursor": string | null
+/** How many there are in all; counted to 10000. */
+readonly "total": number
+/** False where there are more than `total`. */
+readonly "totalIsExact": boolean
 }
 
 export type HandledMany = {
@@ -2171,11 +2179,18 @@ listApprovals: {
 
 }
   readonly query: {
+readonly "cursor"?: string
 readonly "limit"?: number
 }
   readonly body: undefined
   readonly answer: {
 readonly "approvals"?: readonly (Approval)[]
+/** For the next page; null where this is the last. */
+readonly "nextCursor"?: string | null
+/** How many there are in all; counted to 10000. */
+readonly "total"?: number
+/** False where there are more than `total`. */
+readonly "totalIsExact"?: boolean
 }
 }
 /** Agent types with a live worker, by name */

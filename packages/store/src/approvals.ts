@@ -45,18 +45,18 @@ export function listApprovals(
   { limit, cursor = null }: { readonly limit: number; readonly cursor?: string | null | undefined },
 ): Promise<ListedApproval[]> {
   const written = OPEN.select([
-      positionOf('a.handoff_id', 'a.requested_at').as('position'),
-      'a.handoff_id as handoffId',
-      'a.task_id as taskId',
-      'h.from_agent as fromAgent',
-      'h.to_agent as toAgent',
-      'h.sent_by as sentBy',
-      'h.priority',
-      'a.requested_at as requestedAt',
-      'h.expires_at as expiresAt',
-      sql<string>`encode(h.body_sha256, 'hex')`.as('sha256'),
-      sql<string | null>`${sql.raw(BRANCH_NAME)}`.as('branch'),
-    ])
+    positionOf('a.handoff_id', 'a.requested_at').as('position'),
+    'a.handoff_id as handoffId',
+    'a.task_id as taskId',
+    'h.from_agent as fromAgent',
+    'h.to_agent as toAgent',
+    'h.sent_by as sentBy',
+    'h.priority',
+    'a.requested_at as requestedAt',
+    'h.expires_at as expiresAt',
+    sql<string>`encode(h.body_sha256, 'hex')`.as('sha256'),
+    sql<string | null>`${sql.raw(BRANCH_NAME)}`.as('branch'),
+  ])
     .where(behind(cursor, { id: 'a.handoff_id', createdAt: 'a.requested_at', newestFirst: false }))
     .orderBy('a.requested_at')
     .orderBy('a.handoff_id')

@@ -16,6 +16,11 @@ if (existsSync(state)) enableCompileCache(join(state, 'compile-cache'))
 const { asksForJson, runProgram } = await import('./program.ts')
 const { describeError, failureLine } = await import('./terminal/describe-error.ts')
 
+// Who exports it says how wide the terminal is to be taken for.
+const columns = Number(process.env['COLUMNS'])
+if (process.stdout.isTTY && Number.isInteger(columns) && columns > 0)
+  process.stdout.columns = columns
+
 const interruption = new AbortController()
 
 // The first signal lets the command stop in order; a second one ends at once.

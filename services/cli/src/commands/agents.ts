@@ -31,11 +31,11 @@ const table = (live: readonly LiveAgent[]): string =>
   renderTable(
     [
       { title: 'AGENT', widthMax: 40 },
-      { title: 'VERSIONS' },
+      { title: 'VERSIONS', dropAt: 1 },
       { title: 'WORKERS', align: 'right' },
-      { title: 'REQUIRES', widthMax: 40 },
-      { title: 'CAPABILITIES', widthMax: 40 },
-      { title: 'MCP', widthMax: 30 },
+      { title: 'REQUIRES', widthMax: 40, dropAt: 2 },
+      { title: 'CAPABILITIES', widthMax: 40, dropAt: 3 },
+      { title: 'MCP', widthMax: 30, dropAt: 4 },
     ],
     live.map((agent) => [
       agent.type,

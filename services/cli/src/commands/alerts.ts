@@ -67,13 +67,13 @@ const table = (alerts: readonly Alert[]): string =>
   renderTable(
     [
       { title: 'ALERT' },
-      { title: 'TOLD AS' },
+      { title: 'TOLD AS', dropAt: 4 },
       { title: 'STATE' },
       { title: 'KIND' },
-      { title: 'REASON' },
+      { title: 'REASON', dropAt: 1 },
       { title: 'ABOUT', widthMax: 44 },
-      { title: 'TIMES', align: 'right' },
-      { title: 'LAST (UTC)' },
+      { title: 'TIMES', align: 'right', dropAt: 2 },
+      { title: 'LAST (UTC)', dropAt: 3 },
     ],
     alerts.map((alert) => [
       short(alert.alertId),

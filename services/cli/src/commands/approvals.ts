@@ -27,9 +27,7 @@ interface Approval {
 export async function listWaiting(context: Context, flags: PageFlags): Promise<ExitCode> {
   const { output } = context
   const asked = { path: '/v2/approvals', name: 'approvals', filter: {}, flags }
-  const listed = await withReadingGateway(context, (gateway) =>
-    readPages<Approval>(gateway, asked),
-  )
+  const listed = await withReadingGateway(context, (gateway) => readPages<Approval>(gateway, asked))
   const approvals = listed.rows
   if (output.json) output.data(JSON.stringify(approvals))
   else if (approvals.length > 0) output.data(table(approvals))
@@ -45,13 +43,13 @@ function table(approvals: readonly Approval[]): string {
   return renderTable(
     [
       { title: 'HANDOFF' },
-      { title: 'TASK' },
+      { title: 'TASK', dropAt: 1 },
       ...(branched ? [BRANCH_COLUMN] : []),
       { title: 'FROM → TO', widthMax: 44 },
-      { title: 'SENT BY', widthMax: 20 },
-      { title: 'PRIORITY', align: 'right' },
-      { title: 'SINCE (UTC)' },
-      { title: 'EXPIRES (UTC)' },
+      { title: 'SENT BY', widthMax: 20, dropAt: 6 },
+      { title: 'PRIORITY', align: 'right', dropAt: 5 },
+      { title: 'SINCE (UTC)', dropAt: 2 },
+      { title: 'EXPIRES (UTC)', dropAt: 3 },
     ],
     approvals.map((one) => [
       one.handoffId,

@@ -44,12 +44,12 @@ function table(found: readonly DeadLetter[]): string {
   return renderTable(
     [
       { title: 'HANDOFF' },
-      { title: 'TASK' },
+      { title: 'TASK', dropAt: 2 },
       ...(branched ? [BRANCH_COLUMN] : []),
-      { title: 'FROM → TO', widthMax: 44 },
+      { title: 'FROM → TO', widthMax: 44, dropAt: 3 },
       { title: 'REASON' },
-      { title: 'WHERE', widthMax: 40 },
-      { title: 'SINCE (UTC)' },
+      { title: 'WHERE', widthMax: 40, dropAt: 4 },
+      { title: 'SINCE (UTC)', dropAt: 1 },
     ],
     found.map((deadLetter) => [
       deadLetter.handoffId,

@@ -43,11 +43,11 @@ const table = (escalations: readonly Escalation[]): string =>
   renderTable(
     [
       { title: 'HANDOFF' },
-      { title: 'TASK' },
+      { title: 'TASK', dropAt: 3 },
       { title: 'STATE' },
-      { title: 'REASON' },
-      { title: 'ATTEMPTS', align: 'right' },
-      { title: 'SINCE (UTC)' },
+      { title: 'REASON', dropAt: 1 },
+      { title: 'ATTEMPTS', align: 'right', dropAt: 4 },
+      { title: 'SINCE (UTC)', dropAt: 2 },
     ],
     escalations.map((one) => [
       one.handoffId,

@@ -154,7 +154,6 @@ export function waitingWords({ waiting }: Pick<Levels, 'waiting'>): string {
 
 /** A column that is left out where the table would be too wide, the highest number first; without one it stays. */
 export interface OptionalColumn<Row> extends Column {
-  readonly dropAt?: number
   cell(row: Row): string
   /** The same in fewer words, where the table would be too wide otherwise. */
   shortCell?(row: Row): string
@@ -169,6 +168,7 @@ export function fitTable<Row>(
   const table = renderTable(
     columns,
     rows.map((row) => columns.map((column) => column.cell(row))),
+    Infinity,
   )
   const lines = table.split('\n')
   if (lines.every((line) => widthOf(line) <= width)) return table

@@ -21,3 +21,7 @@ export function widthOf(text: string): number {
   measure ??= loadMeasure()
   return measure(text)
 }
+
+/** Of the terminal that stdout is. What is no terminal has no width: a program reads it, and nothing may be cut. */
+export const widthOfTerminal = ({ isTTY, columns } = process.stdout): number =>
+  isTTY ? columns || Infinity : Infinity
