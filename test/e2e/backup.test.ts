@@ -42,7 +42,13 @@ interface Drilled extends Pick<Restored, 'records' | 'gaps' | 'erasures'> {
   readonly passed: boolean
   readonly recorded: boolean
   readonly recordsBehind: number
+  readonly coveredUntil: string
+  readonly walFiles: number
   readonly rpoSeconds: number
+}
+
+interface Followed {
+  readonly coveredUntil: string
 }
 
 let taken: Summary
@@ -138,9 +144,26 @@ it(
   MAX_MS,
 )
 
+it(
+  'loses nothing that was committed while its write-ahead log was followed',
+  async () => {
+    // The restored server begins another timeline, so that a new backup is taken first.
+    await json('backup', 'follow', '--once')
+    const committedAt = new Date().toISOString()
+    await baton.run('tenants', 'add', 'later')
+    const [followed] = await json<readonly Followed[]>('backup', 'follow', '--once')
+    expect((followed?.coveredUntil ?? '') > committedAt).toBe(true)
+    const drill = await json<Drilled>('restore', 'drill')
+    expect(drill).toMatchObject({ passed: true, recordsBehind: 0 })
+    expect(drill.coveredUntil > committedAt).toBe(true)
+    expect(drill.walFiles).toBeGreaterThan(0)
+  },
+  MAX_MS,
+)
+
 it('is refused once a file of it was changed', async () => {
   const archive = join(taken.folder, 'operational.tar.zst')
   await truncate(archive, (await readFile(archive)).length - 1)
-  expect((await baton.run('backup', 'verify')).exitCode).toBe(3)
-  expect((await baton.run('restore')).exitCode).toBe(3)
+  expect((await baton.run('backup', 'verify', taken.id)).exitCode).toBe(3)
+  expect((await baton.run('restore', taken.id)).exitCode).toBe(3)
 })

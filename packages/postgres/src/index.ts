@@ -33,6 +33,8 @@ export { BINARY } from './binary-columns.ts'
 export { copyOut } from './copy-out.ts'
 export { identifyServer, takeBaseBackup, withWalSender } from './base-backup.ts'
 export type { BaseBackup, ServerPosition, Sink } from './base-backup.ts'
+export { dropSlot, followWal } from './follow-wal.ts'
+export type { WalFollowing } from './follow-wal.ts'
 export { RESTORED_SETTING, refuseUnfinishedRestore, UNFINISHED_RESTORE } from './restored.ts'
 export {
   formatLsn,

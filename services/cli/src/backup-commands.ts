@@ -44,6 +44,40 @@ export function addBackup(program: Command, run: Run): void {
         (await import('./commands/backup.ts')).prune(context, { to: toOf(command), keep }),
       ),
     )
+  addFollow(backup, run)
+}
+
+interface FollowFlags {
+  readonly slot?: string
+  readonly once?: boolean
+  readonly end?: boolean
+}
+
+function addFollow(backup: Command, run: Run): void {
+  backup
+    .command('follow')
+    .description('keep the write-ahead log as it is written, so that a loss costs seconds')
+    .option(
+      '--slot <name>',
+      'what the servers keep their log for (default: baton_follow)',
+      slotName,
+    )
+    .option('--once', 'end when everything is there that was committed when it began')
+    .option('--end', 'let the servers keep nothing more for it, and end')
+    .action(
+      run(async (context, { slot = 'baton_follow', ...flags }: FollowFlags, command: Command) =>
+        (await import('./commands/backup-follow.ts')).followServers(context, {
+          to: toOf(command),
+          slot,
+          ...flags,
+        }),
+      ),
+    )
+}
+
+function slotName(text: string): string {
+  if (/^[a-z0-9_]{1,63}$/.test(text)) return text
+  throw new InvalidArgumentError('Expected a-z, 0-9 and _, at most 63 of them.')
 }
 
 /** An option of `backup` itself, which its subcommands share. */

@@ -54,6 +54,8 @@ const SETTINGS = {
   max_connections: '200',
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
+  // Whoever follows and stays away may not fill the disk; it begins anew with a backup then.
+  max_slot_wal_keep_size: '4GB',
   random_page_cost: '1.1',
   effective_cache_size: '1GB',
   jit: 'off',

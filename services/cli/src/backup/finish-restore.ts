@@ -85,6 +85,31 @@ export async function admitServices(url: string): Promise<void> {
   }
 }
 
+/**
+ * When the newest transaction was committed that each server went through when it was put back, of several the earliest; null where
+ * there was none, or a server was started again since.
+ */
+export async function findNewestCommit({
+  operationalUrl,
+  auditUrl,
+}: Servers): Promise<Date | null> {
+  const times = await Promise.all([operationalUrl, auditUrl].map(newestCommitOn))
+  const known = times.filter((at) => at !== null)
+  return known.length < times.length ? null : new Date(Math.min(...known.map(Number)))
+}
+
+async function newestCommitOn(url: string): Promise<Date | null> {
+  const pool = createAuditPool({ url, applicationName: 'baton-restore', connectionsMax: 1 })
+  try {
+    const { rows } = await pool.query<{ at: Date | null }>({
+      text: 'select pg_last_xact_replay_timestamp() as at',
+    })
+    return rows[0]?.at ?? null
+  } finally {
+    await pool.end()
+  }
+}
+
 /** What may be missing since the backup, and who says so. */
 export interface Found {
   readonly records: number

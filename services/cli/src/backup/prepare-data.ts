@@ -27,6 +27,7 @@ import { interrupted } from '../commands/follow.ts'
 import { bytesText } from '../terminal/figures.ts'
 import { listFile, sharedPlaces } from './backup-folder.ts'
 import type { ServerCopy } from './backup-folder.ts'
+import { readFollowed } from './followed.ts'
 
 /** Up to where a server is restored: all that is there, the end of the backup itself, or a time. */
 export type Until = 'end' | 'backup' | Date
@@ -66,8 +67,7 @@ export async function prepareData(target: string, options: PrepareOptions): Prom
   onProgress(`unpacking ${server.archive}`)
   await unpack(join(folder, server.archive), target, signal)
   await checkUnpacked(target, listed, onProgress)
-  const walFiles =
-    until === 'backup' ? 0 : await addWal(target, sharedPlaces(root).wal(server.systemId), server)
+  const walFiles = until === 'backup' ? 0 : await addWal(target, root, server)
   if (isThrowAway) await forgetSettings(target)
   await appendFile(join(target, 'postgresql.auto.conf'), recoverySettings(until, backupId))
   await writeFile(join(target, 'recovery.signal'), '', { mode: 0o600 })
@@ -177,20 +177,27 @@ async function checkUnpacked(
   }
 }
 
-/** What was kept since the backup began; the file that was still written to counts as a whole one, filled up with zeros. */
-async function addWal(target: string, from: string, server: ServerCopy): Promise<number> {
-  const { segmentBytes, startLsn, timeline } = server
-  const first = readLsn(startLsn) / BigInt(segmentBytes)
+/**
+ * What was kept since the backup began; the file that was still written to counts as a whole one, filled up with zeros. It is left out
+ * where the backup itself holds more of it, because nobody followed any more when that was taken.
+ */
+async function addWal(target: string, root: string, server: ServerCopy): Promise<number> {
+  const { segmentBytes, startLsn, endLsn, timeline, systemId } = server
+  const from = sharedPlaces(root).wal(systemId)
+  const size = BigInt(segmentBytes)
   const files = (await listWalFiles(from, segmentBytes)).filter(
-    (file) => file.segment >= first && file.timeline >= timeline,
+    (file) => file.segment >= readLsn(startLsn) / size && file.timeline >= timeline,
   )
   const folder = join(target, 'pg_wal')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const whole = new Set(files.filter(({ isPartial }) => !isPartial).map(({ name }) => name))
+  const followed = await readFollowed(root, systemId)
+  const isPast = followed !== undefined && readLsn(followed.flushed) >= readLsn(endLsn)
   let added = 0
   for (const file of files) {
     const name = walFileName(file.timeline, file.segment, segmentBytes)
-    if (file.isPartial && whole.has(name)) continue
+    const isStale = !isPast && file.segment <= readLsn(endLsn) / size
+    if (file.isPartial && (whole.has(name) || isStale)) continue
     await copyFile(join(from, file.name), join(folder, name))
     added += 1
   }

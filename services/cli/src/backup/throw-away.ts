@@ -9,12 +9,12 @@ import {
 } from '@baton/embedded'
 import type { RunningPostgres } from '@baton/embedded'
 import { permanent } from '@baton/runtime'
-import { createPool } from '@baton/store'
 import { openLog } from '../context.ts'
 import type { Context } from '../context.ts'
 import type { Servers } from '../instance/databases.ts'
 import { writeDurably } from './backup-folder.ts'
 import type { ServerCopy, StoredBackup } from './backup-folder.ts'
+import { findNewestCommit } from './finish-restore.ts'
 import { prepareData } from './prepare-data.ts'
 import type { Until } from './prepare-data.ts'
 
@@ -29,7 +29,7 @@ interface ThrowAwayOptions {
 export interface ThrowAway {
   readonly servers: Servers
   readonly walFiles: number
-  /** When the newest transaction that is in the copies was committed; null where none came after the backup began. */
+  /** As `findNewestCommit` says. */
   readonly newestCommit: Date | null
   readonly unpackMs: number
   readonly recoverMs: number
@@ -80,7 +80,6 @@ async function start(
   }
   const unpacked = performance.now()
   const urls = new Map<string, URL>()
-  const commits: (Date | null)[] = []
   for (const server of stored.manifest.servers) {
     const { user, password } = await superuserOf(context, server.name)
     const started = await startPostgres({
@@ -95,12 +94,12 @@ async function start(
     url.username = encodeURIComponent(user)
     url.password = encodeURIComponent(password)
     urls.set(server.name, url)
-    commits.push(await newestCommitOn(url.href))
   }
+  const servers = serversOn(urls, context)
   return {
-    servers: serversOn(urls, context),
+    servers,
     walFiles,
-    newestCommit: earliest(commits),
+    newestCommit: await findNewestCommit(servers),
     unpackMs: Math.round(unpacked - began),
     recoverMs: Math.round(performance.now() - unpacked),
   }
@@ -150,22 +149,6 @@ function serversOn(urls: ReadonlyMap<string, URL>, { settings }: Context): Serve
     vaultUrl: on('audit', 'baton_vault'),
   }
 }
-
-/** Of a server that was recovered and has come up since. */
-async function newestCommitOn(url: string): Promise<Date | null> {
-  const pool = createPool({ url, applicationName: 'baton-drill', connectionsMax: 1 })
-  try {
-    const { rows } = await pool.query<{ at: Date | null }>({
-      text: 'select pg_last_xact_replay_timestamp() as at',
-    })
-    return rows[0]?.at ?? null
-  } finally {
-    await pool.end()
-  }
-}
-
-const earliest = (times: readonly (Date | null)[]): Date | null =>
-  times.reduce((one, other) => (one === null || other === null ? null : one < other ? one : other))
 
 /** The password that the copied server knows: it is checked there as it was when the backup was taken. */
 async function superuserOf(

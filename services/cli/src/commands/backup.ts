@@ -31,8 +31,7 @@ export async function backup(
     const kept = await keepSecrets(context, { to: secretsTo, root })
     output.step('passed', 'secrets', kept)
   }
-  const taken = await withBackupLock(context, root, () => takeBackup(context, root))
-  await recordTaken(context, taken)
+  const taken = await takeRecorded(context, root)
   if (output.json) output.data(JSON.stringify(summaryOf(taken)))
   const { manifest, folder, sha256 } = taken
   for (const name of manifest.missing)
@@ -49,6 +48,12 @@ export async function backup(
     )
   output.next(nextStep('backup verify'))
   return EXIT.fine
+}
+
+export async function takeRecorded(context: Context, root: string): Promise<StoredBackup> {
+  const taken = await withBackupLock(context, root, () => takeBackup(context, root))
+  await recordTaken(context, taken)
+  return taken
 }
 
 /** From then on the log proves which backup it is. */

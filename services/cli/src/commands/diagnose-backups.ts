@@ -4,6 +4,9 @@ import { DEFAULT_TENANT, taskOfOperations } from '@baton/ledger'
 import type { OperationDetail } from '@baton/ledger'
 import { findNewestOperations } from '@baton/store'
 import type { NewestOperation } from '@baton/store'
+import { backupRoot, listBackups } from '../backup/backup-folder.ts'
+import { readFollowed } from '../backup/followed.ts'
+import type { Context } from '../context.ts'
 import type { OpenedDatabases } from '../instance/databases.ts'
 import { elapsed } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
@@ -11,10 +14,12 @@ import { failed, passed, unknown } from './diagnosis.ts'
 import type { Diagnosis } from './diagnosis.ts'
 
 const TAKEN = 'a backup was taken'
+const FOLLOWED = 'what is committed is followed'
 const DRILLED = 'one was restored for trial'
 
 /** As the databases know it of the last 90 days, and the log of the drill’s result. Nothing counts as broken where there is none. */
 export async function diagnoseBackups(
+  context: Pick<Context, 'home' | 'settings'>,
   { pool, audit }: OpenedDatabases,
   now: Date,
 ): Promise<readonly Diagnosis[]> {
@@ -28,7 +33,34 @@ export async function diagnoseBackups(
       ? unknown('backups', TAKEN, `none in 90 days: ${nextStep('backup --to FOLDER')}`)
       : { ...passed('backups', TAKEN, `${age(taken, now)} ago`), isTold: true },
     judgeDrill(drilled && { age: age(drilled, now), details }),
+    ...(await diagnoseFollowing(context, now).catch(notReadable)),
   ]
+}
+
+const notReadable = (error: unknown): readonly Diagnosis[] => [
+  unknown('backups', FOLLOWED, error instanceof Error ? error.message : String(error)),
+]
+
+/** One that follows says so every second. */
+const SILENT_MAX_MS = 60_000
+
+/** Nothing where nobody here ever followed: a loss costs what came after the newest backup then. */
+async function diagnoseFollowing(
+  context: Pick<Context, 'home' | 'settings'>,
+  now: Date,
+): Promise<readonly Diagnosis[]> {
+  const root = backupRoot(context, undefined)
+  const newest = (await listBackups(root)).at(-1)?.manifest
+  const followed = await Promise.all(
+    (newest?.servers ?? []).map(({ systemId }) => readFollowed(root, systemId)),
+  )
+  const times = followed.filter((one) => one !== undefined).map((one) => one.coveredUntil)
+  const [oldest] = times.toSorted()
+  if (oldest === undefined) return []
+  const ageMs = Math.max(0, now.getTime() - Date.parse(oldest))
+  return ageMs < SILENT_MAX_MS
+    ? [{ ...passed('backups', FOLLOWED, `until ${elapsed(ageMs)} ago`), isTold: true }]
+    : [unknown('backups', FOLLOWED, `not since ${oldest}: ${nextStep('backup follow')}`)]
 }
 
 interface SeenDrill {

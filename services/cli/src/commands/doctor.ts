@@ -23,7 +23,7 @@ export async function doctor(context: Context): Promise<ExitCode> {
   const people = await knownPeople(context)
   const diagnoses = await withDatabases(context, async (opened) => [
     ...(await diagnoseSetup(context, opened)),
-    ...(await diagnoseBackups(opened, new Date())),
+    ...(await diagnoseBackups(context, opened, new Date())),
     ...(await diagnosePromises(opened, { settings: context.settings, people }, (text) =>
       output.progress(text),
     )),

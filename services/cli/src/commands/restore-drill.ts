@@ -5,10 +5,11 @@ import { recordRestoreDrill } from '@baton/engine'
 import { codeOf } from '@baton/runtime'
 import { createPool } from '@baton/store'
 import { backupRoot, findBackup, sharedPlaces } from '../backup/backup-folder.ts'
-import type { BackupManifest, StoredBackup } from '../backup/backup-folder.ts'
+import type { StoredBackup } from '../backup/backup-folder.ts'
 import { withBackupLock } from '../backup/backup-lock.ts'
 import { sealCopy } from '../backup/copy-seals.ts'
 import { mergeJournals, readJournal } from '../backup/erasure-journal.ts'
+import { reached } from '../backup/followed.ts'
 import { findGaps, repeatErasures } from '../backup/finish-restore.ts'
 import type { LogGap } from '../backup/finish-restore.ts'
 import type { Until } from '../backup/prepare-data.ts'
@@ -116,7 +117,10 @@ async function drill(
     )
     // After the verification: their keys are gone then, and the auditor that records why does not run here.
     const erasures = await repeatErasures(servers, journal)
-    const coveredUntil = coveredBy(stored.manifest, { until, newestCommit: restored.newestCommit })
+    const covered = await reached(root, stored.manifest, {
+      until,
+      newestCommit: restored.newestCommit,
+    })
     const liveRecords = live.chains.reduce((sum, { records }) => sum + records, 0)
     const exitCode = found.gaps.length > 0 ? EXIT.verificationFailed : exitCodeOf(findings)
     const numberOf = (mark: Diagnosis['mark']) =>
@@ -125,8 +129,8 @@ async function drill(
       backup: stored.manifest.id,
       until: until instanceof Date ? until.toISOString() : until,
       passed: exitCode === EXIT.fine,
-      coveredUntil: coveredUntil.toISOString(),
-      rpoSeconds: seconds(Math.max(0, beganAt.getTime() - coveredUntil.getTime())),
+      coveredUntil: covered.toISOString(),
+      rpoSeconds: seconds(Math.max(0, beganAt.getTime() - covered.getTime())),
       rtoSeconds: seconds(ended - began),
       unpackMs,
       recoverMs,
@@ -172,18 +176,6 @@ async function diagnose(
   )
   output.endProgress()
   return findings.filter(({ about }) => about !== 'seals')
-}
-
-interface Reached {
-  readonly until: Until
-  readonly newestCommit: Date | null
-}
-
-/** What was committed while a server was copied is in the copy; then as far as its write-ahead log was kept. */
-function coveredBy({ servers }: BackupManifest, { until, newestCommit }: Reached): Date {
-  const copied = Math.min(...servers.map(({ endedAt }) => Date.parse(endedAt)))
-  const reached = Math.max(copied, newestCommit?.getTime() ?? 0)
-  return new Date(until instanceof Date ? Math.min(reached, until.getTime()) : reached)
 }
 
 const seconds = (ms: number): number => Math.round(ms / 100) / 10

@@ -11,8 +11,14 @@ import type { StoredBackup } from '../backup/backup-folder.ts'
 import { sealPlaces } from '../backup/copy-seals.ts'
 import { mergeJournals, readJournal } from '../backup/erasure-journal.ts'
 import type { ErasureJournal } from '../backup/erasure-journal.ts'
-import { admitServices, findGaps, repeatErasures } from '../backup/finish-restore.ts'
+import {
+  admitServices,
+  findGaps,
+  findNewestCommit,
+  repeatErasures,
+} from '../backup/finish-restore.ts'
 import type { Found, LogGap, RepeatedErasures } from '../backup/finish-restore.ts'
+import { reached } from '../backup/followed.ts'
 import { putBackSecrets } from '../backup/keep-secrets.ts'
 import { prepareData } from '../backup/prepare-data.ts'
 import type { Until } from '../backup/prepare-data.ts'
@@ -114,6 +120,8 @@ async function restoreInstance(context: Context, options: Timed): Promise<ExitCo
 interface Report {
   readonly backup: string
   readonly until: string
+  /** Everything that was committed before is there. Of what was acknowledged later, nobody can say that it is. */
+  readonly coveredUntil: string
   readonly ms: number
   readonly records: number
   readonly seals: number
@@ -134,11 +142,15 @@ async function finishRestore(context: Context, options: Timed): Promise<ExitCode
     const erasures = await repeatErasures(servers, journal)
     const present = state !== undefined && existsSync(state) ? state : undefined
     const found = await findGaps(servers.auditUrl, manifest, present)
+    const covered = await reached(root, manifest, {
+      until,
+      newestCommit: await findNewestCommit(servers),
+    })
     const admitted = options.withoutErasures !== undefined || isEveryErasureKnown(found, journal)
     if (admitted) await admit(context, servers, { ...options, erasures, found })
-    return { erasures, found, admitted }
+    return { erasures, found, admitted, covered }
   })
-  const { erasures, found, admitted } = done
+  const { erasures, found, admitted, covered } = done
   output.step(
     'passed',
     'erasures',
@@ -155,6 +167,7 @@ async function finishRestore(context: Context, options: Timed): Promise<ExitCode
   const report: Report = {
     backup: manifest.id,
     until: until instanceof Date ? until.toISOString() : until,
+    coveredUntil: covered.toISOString(),
     ms: Math.round(performance.now() - began),
     records: found.records,
     seals: found.seals,
@@ -164,6 +177,11 @@ async function finishRestore(context: Context, options: Timed): Promise<ExitCode
     verified,
   }
   if (output.json) output.data(JSON.stringify(report))
+  output.check(
+    'passed',
+    'covered',
+    `until ${report.coveredUntil}: what was acknowledged later may be gone, and is sent again with the same id`,
+  )
   output.check(
     verified === EXIT.fine ? 'passed' : 'failed',
     'restored',
