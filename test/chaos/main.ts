@@ -4,6 +4,7 @@ import { inspect } from 'node:util'
 import { readArguments } from './arguments.ts'
 import type { CampaignArguments } from './arguments.ts'
 import { runCampaign, startServers } from './campaign.ts'
+import { runDisastersCommand } from './disasters-command.ts'
 import { runGraphsCommand } from './graphs-command.ts'
 import { findKnownBad } from './known-bad.ts'
 import { runLedgerCommand } from './ledger-command.ts'
@@ -24,6 +25,7 @@ async function main(): Promise<number> {
   const [command, ...rest] = process.argv.slice(2)
   if (command === 'ledger') return runLedgerCommand(rest, { say, endOnSignal })
   if (command === 'topology') return runTopologyCommand(rest, { say, endOnSignal })
+  if (command === 'disasters') return runDisastersCommand(rest, { say })
   if (command === 'graphs') return runGraphsCommand(rest, { say, endOnSignal })
   if (command === 'redis-sentinel' || command === 'redis-cluster')
     return runRedisGroupCommand(command, rest, { say, endOnSignal })

@@ -87,6 +87,7 @@ interface RestoreFlags {
   readonly from?: string
   readonly until?: Date | 'backup'
   readonly secrets?: string
+  readonly keepDatabases?: boolean
   readonly dataDirectory?: string
   readonly server: 'operational' | 'audit'
   readonly finish?: boolean
@@ -106,6 +107,7 @@ export function addRestore(program: Command, run: Run): void {
     .option('--from <folder>', WHERE)
     .option('--until <time>', 'up to this time (ISO 8601), or `backup`: not beyond it', until)
     .option('--secrets <file>', 'where the secrets are gone: what --secrets-to wrote')
+    .option('--keep-databases', 'put back only what stands outside them: seals and the cold store')
     .option(
       '--data-directory <folder>',
       'on a server of your own: the empty data directory to fill, on its machine',

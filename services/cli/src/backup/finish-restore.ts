@@ -61,6 +61,7 @@ function inParts(erasures: readonly JournalledErasure[]): readonly (readonly str
 const RESET = [
   RESTORED_SETTING,
   'restore_command',
+  'hot_standby',
   'recovery_target',
   'recovery_target_time',
   'recovery_target_timeline',

@@ -85,6 +85,8 @@ function recoverySettings(until: Until, backupId: string): string {
         : [`recovery_target_time = '${until.toISOString()}'`]
   const lines = [
     `restore_command = 'false'`,
+    // Nobody is let in before it is through: whoever asks would be told what is not so any more.
+    `hot_standby = off`,
     `recovery_target_timeline = 'latest'`,
     `recovery_target_action = 'promote'`,
     `primary_conninfo = ''`,
@@ -98,11 +100,11 @@ function recoverySettings(until: Until, backupId: string): string {
 
 /**
  * What the copied server was told holds there: paths, libraries, addresses, who may connect. Here is nobody but who knows the password
- * of the superuser. Nobody reads while it recovers, so it may have fewer connections than that server.
+ * of the superuser.
  */
 async function forgetSettings(target: string): Promise<void> {
   const files = {
-    'postgresql.conf': 'hot_standby = off\n',
+    'postgresql.conf': '',
     'postgresql.auto.conf': '',
     'pg_hba.conf': 'host all all 127.0.0.1/32 scram-sha-256\n',
     'pg_ident.conf': '',

@@ -7,7 +7,7 @@ import type { ExitCode } from '../exit-codes.ts'
 import { openDatabases, requireInstance } from '../instance/databases.ts'
 import { withInstanceLock } from '../instance/instance.ts'
 import { runServiceCommand } from '../instance/service-command.ts'
-import { settleServices, startService } from '../instance/services.ts'
+import { onFreePorts, settleServices, startService } from '../instance/services.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 
 /** Exit code 3 where the database is not what was sealed, 4 where nothing outside vouches for it. */
@@ -27,19 +27,19 @@ async function recoverSealer(context: Context): Promise<number> {
     if (running !== null) throw busy(running.owner.pid)
     const databases = await openDatabases(context, openLog(home))
     try {
-      const { settings } = await settleServices(context, { databases, redisUrl: undefined }, 1)
-      const witness = startService('witness', settings.get('witness') ?? {}, home)
-      try {
-        await witness.ready
-        const environment = settings.get('sealer') ?? {}
-        return await runServiceCommand(context, {
-          service: 'sealer',
-          command: 'recover',
-          environment,
-        })
-      } finally {
-        await witness.stop()
-      }
+      return await onFreePorts(async (attempt) => {
+        const parts = { databases, redisUrl: undefined }
+        const { settings } = await settleServices(context, parts, attempt)
+        const witness = startService('witness', settings.get('witness') ?? {}, home)
+        try {
+          await witness.ready
+          const environment = settings.get('sealer') ?? {}
+          const command = { service: 'sealer', command: 'recover', environment }
+          return await runServiceCommand(context, command)
+        } finally {
+          await witness.stop()
+        }
+      })
     } finally {
       await databases.stop()
     }

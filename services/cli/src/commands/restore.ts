@@ -41,6 +41,7 @@ interface RestoreOptions {
   readonly from?: string | undefined
   readonly until?: Until | undefined
   readonly secrets?: string | undefined
+  readonly keepDatabases?: boolean | undefined
   readonly dataDirectory?: string | undefined
   readonly server: 'operational' | 'audit'
   readonly finish?: boolean | undefined
@@ -59,7 +60,8 @@ export async function restore(context: Context, options: RestoreOptions): Promis
   if (finish) return finishRestore(context, { ...options, root, stored, began: performance.now() })
   if (dataDirectory !== undefined)
     return fillDataDirectory(context, { ...options, dataDirectory, root, stored })
-  if (context.settings.BATON_DATABASE_ADMIN_URL !== undefined) throw onItsMachine()
+  const isOwn = context.settings.BATON_DATABASE_ADMIN_URL === undefined
+  if (!isOwn && options.keepDatabases !== true) throw onItsMachine()
   return restoreInstance(context, { ...options, root, stored, began: performance.now() })
 }
 
@@ -68,10 +70,8 @@ type Timed = Chosen & { readonly began: number }
 
 async function restoreInstance(context: Context, options: Timed): Promise<ExitCode> {
   const { home, output } = context
-  const { root, stored, until = 'end', secrets } = options
-  const { manifest, folder } = stored
-  const [server] = manifest.servers
-  if (server === undefined || manifest.servers.length > 1) throw ofTwoServers()
+  const { root, stored, secrets, keepDatabases = false } = options
+  if (!keepDatabases && stored.manifest.servers.length > 1) throw ofTwoServers()
   await mkdir(home, { recursive: true, mode: 0o700 })
   await withInstanceLock(context, async (running) => {
     if (running !== null) throw busy(running.owner.pid)
@@ -79,31 +79,7 @@ async function restoreInstance(context: Context, options: Timed): Promise<ExitCo
       const written = await putBackSecrets(context, secrets)
       output.step('passed', 'secrets', `${counted(written.length, 'file')} put back`)
     }
-    if (!existsSync(join(home, 'secrets', 'development.json'))) throw secretsGone(home)
-    let walFiles = 0
-    const { kept } = await replacePostgresData({
-      dataDir: join(home, 'pg'),
-      keepAs: `data.before-restore-${new Date().toISOString().replaceAll(/[-:.]/g, '')}`,
-      async fill(target) {
-        const prepared = await prepareData(target, {
-          root,
-          folder,
-          server,
-          until,
-          backupId: manifest.id,
-          signal: context.interrupt,
-          onProgress: output.progress,
-        })
-        walFiles = prepared.walFiles
-        output.endProgress()
-      },
-    })
-    output.step(
-      'passed',
-      'unpacked',
-      `backup ${manifest.id}, and ${counted(walFiles, 'file')} of write-ahead log kept since`,
-    )
-    if (kept !== null) output.step('passed', 'kept', `what was there is in ${kept}`)
+    if (!keepDatabases) await replaceDatabases(context, options)
     const seals = await putBackSeals(context, stored)
     if (seals.put.length > 0) output.step('passed', 'put back', seals.put.join(', '))
     for (const name of seals.absent) output.step('failed', name, 'gone, and in no backup')
@@ -112,9 +88,42 @@ async function restoreInstance(context: Context, options: Timed): Promise<ExitCo
     )
     output.endProgress()
     if (cold.put > 0) output.step('passed', 'cold store', `${counted(cold.put, 'object')} put back`)
-    output.words('  Postgres goes through its write-ahead log; that takes as long as it is.')
   })
   return finishRestore(context, options)
+}
+
+async function replaceDatabases(
+  { home, output, interrupt }: Context,
+  { root, stored: { manifest, folder }, until = 'end' }: Timed,
+): Promise<void> {
+  const [server] = manifest.servers
+  if (server === undefined) throw ofTwoServers()
+  if (!existsSync(join(home, 'secrets', 'development.json'))) throw secretsGone(home)
+  let walFiles = 0
+  const { kept } = await replacePostgresData({
+    dataDir: join(home, 'pg'),
+    keepAs: `data.before-restore-${new Date().toISOString().replaceAll(/[-:.]/g, '')}`,
+    async fill(target) {
+      const prepared = await prepareData(target, {
+        root,
+        folder,
+        server,
+        until,
+        backupId: manifest.id,
+        signal: interrupt,
+        onProgress: output.progress,
+      })
+      walFiles = prepared.walFiles
+      output.endProgress()
+    },
+  })
+  output.step(
+    'passed',
+    'unpacked',
+    `backup ${manifest.id}, and ${counted(walFiles, 'file')} of write-ahead log kept since`,
+  )
+  if (kept !== null) output.step('passed', 'kept', `what was there is in ${kept}`)
+  output.words('  Postgres goes through its write-ahead log; that takes as long as it is.')
 }
 
 interface Report {
@@ -134,7 +143,7 @@ interface Report {
 /** From here on it is the same on servers of one's own. */
 async function finishRestore(context: Context, options: Timed): Promise<ExitCode> {
   const { output } = context
-  const { root, stored, began, until = 'end' } = options
+  const { root, stored, began, until = 'end', keepDatabases = false } = options
   const { manifest, folder } = stored
   const journal = await journalOf(options, [sharedPlaces(root).erasures, join(folder, ERASURES)])
   const state = sealPlaces(context)['sealer state']
@@ -142,10 +151,9 @@ async function finishRestore(context: Context, options: Timed): Promise<ExitCode
     const erasures = await repeatErasures(servers, journal)
     const present = state !== undefined && existsSync(state) ? state : undefined
     const found = await findGaps(servers.auditUrl, manifest, present)
-    const covered = await reached(root, manifest, {
-      until,
-      newestCommit: await findNewestCommit(servers),
-    })
+    const covered = keepDatabases
+      ? new Date()
+      : await reached(root, manifest, { until, newestCommit: await findNewestCommit(servers) })
     const admitted = options.withoutErasures !== undefined || isEveryErasureKnown(found, journal)
     if (admitted) await admit(context, servers, { ...options, erasures, found })
     return { erasures, found, admitted, covered }
@@ -158,9 +166,12 @@ async function finishRestore(context: Context, options: Timed): Promise<ExitCode
   )
   if (!admitted) return refuseServices(context, { journal, found, options })
   // With --json there is one document: that of the restore.
-  const silent = { ...output, data: () => undefined, bytes: () => undefined }
+  const said: string[] = []
+  const bytes = (data: Uint8Array) => void said.push(Buffer.from(data).toString())
+  const silent = { ...output, data: () => undefined, bytes }
   const quiet = output.json ? { ...context, output: silent } : context
   const recovered = await recoverWhereBehind(quiet, { state, found })
+  if (recovered !== EXIT.fine) output.words(said.join(''))
   if (erasures.repeated > 0 && recovered === EXIT.fine) await recordErasures(quiet, found)
   const verified = recovered === EXIT.fine ? await verify(quiet, undefined) : recovered
   for (const gap of found.gaps) output.check('failed', 'missing', describeGap(gap))
@@ -208,8 +219,9 @@ async function admit(
     readonly found: Found
   },
 ): Promise<void> {
-  const { stored, erasures, found, withoutErasures } = done
-  for (const url of new Set([operationalUrl, auditUrl])) await admitServices(url)
+  const { stored, erasures, found, withoutErasures, keepDatabases = false } = done
+  if (!keepDatabases)
+    for (const url of new Set([operationalUrl, auditUrl])) await admitServices(url)
   const admin = createPool({ url: operationalUrl, applicationName: 'baton-restore' })
   try {
     await recordRestore(admin, administratorOf(context), {
