@@ -65,15 +65,22 @@ export async function restore(context: Context, options: RestoreOptions): Promis
   return restoreInstance(context, { ...options, root, stored, began: performance.now() })
 }
 
-type Chosen = RestoreOptions & { readonly root: string; readonly stored: StoredBackup }
-type Timed = Chosen & { readonly began: number }
+interface Chosen extends RestoreOptions {
+  readonly root: string
+  readonly stored: StoredBackup
+}
+interface Timed extends Chosen {
+  readonly began: number
+  /** Of the sealer's watchers, who is back as the backup has them: they know less than they did. */
+  readonly putBack?: readonly string[]
+}
 
 async function restoreInstance(context: Context, options: Timed): Promise<ExitCode> {
   const { home, output } = context
   const { root, stored, secrets, keepDatabases = false } = options
   if (!keepDatabases && stored.manifest.servers.length > 1) throw ofTwoServers()
   await mkdir(home, { recursive: true, mode: 0o700 })
-  await withInstanceLock(context, async (running) => {
+  const putBack = await withInstanceLock(context, async (running) => {
     if (running !== null) throw busy(running.owner.pid)
     if (secrets !== undefined) {
       const written = await putBackSecrets(context, secrets)
@@ -88,8 +95,9 @@ async function restoreInstance(context: Context, options: Timed): Promise<ExitCo
     )
     output.endProgress()
     if (cold.put > 0) output.step('passed', 'cold store', `${counted(cold.put, 'object')} put back`)
+    return seals.put
   })
-  return finishRestore(context, options)
+  return finishRestore(context, { ...options, putBack })
 }
 
 async function replaceDatabases(
@@ -143,7 +151,7 @@ interface Report {
 /** From here on it is the same on servers of one's own. */
 async function finishRestore(context: Context, options: Timed): Promise<ExitCode> {
   const { output } = context
-  const { root, stored, began, until = 'end', keepDatabases = false } = options
+  const { root, stored, began, until = 'end', keepDatabases = false, putBack = [] } = options
   const { manifest, folder } = stored
   const journal = await journalOf(options, [sharedPlaces(root).erasures, join(folder, ERASURES)])
   const state = sealPlaces(context)['sealer state']
@@ -170,7 +178,7 @@ async function finishRestore(context: Context, options: Timed): Promise<ExitCode
   const bytes = (data: Uint8Array) => void said.push(Buffer.from(data).toString())
   const silent = { ...output, data: () => undefined, bytes }
   const quiet = output.json ? { ...context, output: silent } : context
-  const recovered = await recoverWhereBehind(quiet, { state, found })
+  const recovered = await recoverWhereBehind(quiet, { state, found, putBack })
   if (recovered !== EXIT.fine) output.words(said.join(''))
   if (erasures.repeated > 0 && recovered === EXIT.fine) await recordErasures(quiet, found)
   const verified = recovered === EXIT.fine ? await verify(quiet, undefined) : recovered
@@ -284,6 +292,7 @@ async function journalOf(
 interface Seen {
   readonly state: string | undefined
   readonly found: Found
+  readonly putBack: readonly string[]
 }
 
 /**
@@ -303,12 +312,20 @@ async function recordErasures(context: Context, { missing }: Found): Promise<voi
     )
 }
 
-/** A state that is gone, or behind the seals of the database, is made anew where the anchors vouch for them; the old one is kept. */
-async function recoverWhereBehind(context: Context, { state, found }: Seen): Promise<ExitCode> {
+/**
+ * A state that is gone, or behind the seals of the database, is made anew where the anchors vouch for them; the old one is kept. So is
+ * one that has everything, where a watcher came back older than it knows them: the sealer would take that for forgetting, and the
+ * recovery shows each of them that the log goes on from what it has.
+ */
+async function recoverWhereBehind(
+  context: Context,
+  { state, found, putBack }: Seen,
+): Promise<ExitCode> {
   if (state === undefined || context.settings.BATON_DATABASE_ADMIN_URL !== undefined)
     return EXIT.fine
-  if (found.seals === 0 || (found.sealer !== undefined && found.sealer.seals >= found.seals))
-    return EXIT.fine
+  const isInStep = found.sealer !== undefined && found.sealer.seals >= found.seals
+  const isWatchedAsBefore = putBack.length === 0 || found.missing > 0
+  if (found.seals === 0 || (isInStep && isWatchedAsBefore)) return EXIT.fine
   if (found.sealer !== undefined) {
     const kept = `${state}.before-restore-${new Date().toISOString().replaceAll(/[-:.]/g, '')}`
     await rename(state, kept)
