@@ -33,7 +33,7 @@ export interface Disaster {
   /** What the operator then types; the newest backup and everything kept since by default. */
   readonly restore?: readonly string[]
   /** After that, where it says so. */
-  readonly then?: readonly string[]
+  readonly afterwards?: readonly string[]
 }
 
 interface Destroyed {
@@ -87,7 +87,7 @@ export const DISASTERS: readonly Disaster[] = [
     isFollowed: true,
     destroy: removeBelow('cold'),
     restore: OUTSIDE,
-    then: ['audit', 'mend-cold'],
+    afterwards: ['audit', 'mend-cold'],
   },
   {
     name: 'sealer-state',
@@ -202,8 +202,10 @@ export async function runDisaster(
     }
     say(`  ${command.join(' ')}: exit ${restored.exitCode} after ${restored.seconds.toFixed(1)} s`)
     if ('error' in report) throw new Error(`${restored.stderr}`)
-    if (disaster.then !== undefined)
-      say(`  ${disaster.then.join(' ')}: exit ${(await run(...disaster.then)).exitCode}`)
+    if (disaster.afterwards !== undefined)
+      say(
+        `  ${disaster.afterwards.join(' ')}: exit ${(await run(...disaster.afterwards)).exitCode}`,
+      )
     const left = await handoffsIn(home)
     const lost = acknowledged.filter(({ id }) => !left.has(id))
     const verified = await run('verify')
