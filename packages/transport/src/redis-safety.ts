@@ -1,12 +1,12 @@
 // Whether a Redis keeps what it acknowledged. Losing jobs is survivable (the sweeper re-drives
 // them) but slow, and an evicting Redis loses them without anybody noticing.
-import { describeRedis, permanent, redisAddressOf } from '@baton/runtime'
+import { describeRedis, permanent, redisAddressOf, within } from '@baton/runtime'
 import type { BatonError, RedisAddress } from '@baton/runtime'
 import { Cluster, ReplyError } from 'ioredis'
 import type { Redis } from 'ioredis'
 import { unavailable } from './bullmq-errors.ts'
 import { openRedis, publisherOptions } from './redis-connection.ts'
-import type { RedisServer } from './redis-connection.ts'
+import type { RedisClient, RedisServer } from './redis-connection.ts'
 
 export interface RedisFinding {
   readonly code:
@@ -119,13 +119,21 @@ export async function checkRedisSafety(server: RedisServer): Promise<readonly Re
     if (/invalid reply|No such master/.test(message)) unknown = nameUnknown(address)
   })
   try {
-    await redis.connect()
-    return redis instanceof Cluster ? await judgeCluster(redis) : await judgeOne(redis, address)
+    return await within(CHECK_MAX_MS, judge(redis, address), () => new Error(LATE))
   } catch (error) {
     throw unknown ?? explained(address, rootOf(why ?? error))
   } finally {
     redis.disconnect()
   }
+}
+
+/** A Cluster whose servers do not know their own addresses lets the driver wait for ever. */
+const CHECK_MAX_MS = 10_000
+const LATE = `no answer within ${CHECK_MAX_MS} ms`
+
+async function judge(redis: RedisClient, address: RedisAddress): Promise<readonly RedisFinding[]> {
+  await redis.connect()
+  return redis instanceof Cluster ? judgeCluster(redis) : judgeOne(redis, address)
 }
 
 async function judgeOne(redis: Redis, address: RedisAddress): Promise<readonly RedisFinding[]> {
