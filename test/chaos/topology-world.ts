@@ -14,6 +14,7 @@ const PROCESSES = [
   'auditor',
   'witness',
   'sealer',
+  'sealer',
   'archiver',
   'relay',
   'relay',
@@ -120,9 +121,16 @@ async function startProcesses(
   const running: Running[] = []
   for (const name of PROCESSES) {
     const before = running.filter((one) => one.name === name).length
+    // Versions before this one know of no sealer that stands by.
+    if (name === 'sealer' && before === 1 && root !== undefined) continue
     const env: Record<string, string> = { BATON_AUDIT_URL: auditors }
     if (name === 'auditor' && before === 1) env['BATON_AUDITOR_PORT'] = String(ports.auditor)
     if (name === 'gateway') env['BATON_GATEWAY_PORT'] = String(ports.gateway[before])
+    if (name === 'sealer' && root === undefined) {
+      env['BATON_SEALER_STANDBY'] = '1'
+      const { BATON_SEALER_STATE_FILE: file } = system.environmentOf('sealer')
+      env['BATON_SEALER_STATE_FILE'] = `${file}-${before}`
+    }
     running.push({ name, env, process: await system.start(name, env, root) })
   }
   return running
