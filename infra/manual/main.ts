@@ -7,6 +7,7 @@ import { checkSite } from './check-site.ts'
 import { addContentPolicies } from './content-policy.ts'
 import { installBuilder } from './install.ts'
 import { brokenLinks, readManual, ROOT } from './pages.ts'
+import { isWrong, runCommands } from './run-commands.ts'
 import { run } from './run.ts'
 import { serveSite } from './serve.ts'
 import { stageManual } from './stage.ts'
@@ -15,6 +16,7 @@ const FOLDER = join(ROOT, 'infra', 'manual')
 const USAGE = `usage: npm run manual [-- options]
   (none)          build the manual and check every link of it
   --serve         build it, then show it until Ctrl-C (--port NUMBER, default 8426)
+  --run-commands  type every complete command of the pages into an instance of its own
   --look          build it, then open it in Chromium: narrow screens, print, contrast, requests to others`
 
 /** A fault of what all pages share is a line for each page. */
@@ -46,11 +48,27 @@ async function build(): Promise<string> {
   return site
 }
 
+/** One line for each that ended with anything but 0. */
+async function typeCommands(): Promise<number> {
+  const { ran, left } = await runCommands((one) => {
+    const { page, command, exitCode, code } = one
+    if (exitCode !== 0)
+      say(`  ${isWrong(one) ? '✗' : '–'} ${command}\n      ${page}: exit ${exitCode} ${code ?? ''}`)
+  })
+  const wrong = ran.filter(isWrong).length
+  const fine = ran.filter(({ exitCode }) => exitCode === 0).length
+  say(
+    `  ${wrong === 0 ? '✓' : '✗'} commands       ${ran.length} typed, ${fine} ended with 0, ${wrong} wrong; ${left} need what only a reader knows, or are typed by tests`,
+  )
+  return wrong === 0 ? 0 : 1
+}
+
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
       serve: { type: 'boolean', default: false },
       look: { type: 'boolean', default: false },
+      'run-commands': { type: 'boolean', default: false },
       port: { type: 'string', default: '8426' },
       help: { type: 'boolean', default: false },
     },
@@ -59,6 +77,7 @@ async function main(): Promise<number> {
     process.stdout.write(`${USAGE}\n`)
     return 0
   }
+  if (values['run-commands']) return await typeCommands()
   const site = await build()
   process.stdout.write(`${join(site, 'index.html')}\n`)
   if (!values.serve && !values.look) {
