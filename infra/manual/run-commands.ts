@@ -35,7 +35,7 @@ const LAST_EXIT_CODE = 9
 
 /** Words in capitals, brackets and dots stand for something; what serves or makes an installation is typed by tests of its own. */
 const STANDS_FOR = /\b[A-Z][A-Z_]{2,}\b|[<>…$*]|^\.\.\./
-const TYPED_ELSEWHERE = new Set(['up', 'init', 'restore', 'shred'])
+const TYPED_ELSEWHERE = new Set(['up', 'init', 'restore', 'gameday'])
 
 export async function runCommands(tell: (ran: Ran) => void): Promise<RunReport> {
   const home = await mkdtemp(join(tmpdir(), 'baton-manual-'))
