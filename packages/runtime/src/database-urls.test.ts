@@ -52,6 +52,9 @@ describe('a database on another machine', () => {
     'postgres://u:p@db.example/baton?sslmode=no-verify',
     'postgres://u:p@db.example/baton?ssl=0',
     'postgres://u:p@db.example/baton?ssl=no-verify',
+    'postgres://u:p@db.example/baton?sslmode=disable&host=',
+    'postgres://u:p@db.example/baton?sslmode=disable&host=,127.0.0.1',
+    'postgres://u:p@localhost/baton?sslmode=disable&host=127.0.0.1&host=db.example',
   ])('is refused without TLS: %s', (url) => {
     expect(() => of(url, PLAIN)).toThrow(
       expect.objectContaining({

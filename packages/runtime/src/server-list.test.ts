@@ -43,6 +43,18 @@ describe('readServerList', () => {
   })
 
   it.each([
+    ['postgres://one/x?host=', 'one'],
+    ['postgres://one/x?host=,two', 'one two'],
+    ['postgres://one/x?host=two&host=three', 'three'],
+    ['postgres://one/x?host=two&host=', 'one'],
+    ['postgres://one,%ZZ/x', 'one %ZZ'],
+  ])('names the servers that the driver would connect to: %s', (text, hosts) => {
+    expect(serversIn(text)).toEqual(
+      hosts.split(' ').map((host) => expect.objectContaining({ host })),
+    )
+  })
+
+  it.each([
     ['postgres://u:p@one:1,,two/x', 'expected host:port as server 2 of 3'],
     ['postgres://one:1,two:99999/x', 'expected host:port as server 2 of 2'],
     [`postgres://${Array.from({ length: 9 }, (_, at) => `h${at}`).join(',')}/x`, 'at most 8'],

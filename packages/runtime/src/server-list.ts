@@ -29,19 +29,33 @@ export function readServerList(text: string): { value: string } | { problem: str
   const url = URL.parse(`${scheme}${authority.slice(0, at)}${names[0]}${rest}`)
   if (url === null) return { problem: 'expected postgres://role@host:port,host:port/database' }
   const said = urls.map((one) => one?.hostname.replaceAll(/^\[|\]$/g, '') ?? '')
-  url.searchParams.set('host', said.map(decodeURIComponent).join(','))
+  url.searchParams.set('host', said.map(decoded).join(','))
   url.searchParams.set('port', urls.map((one) => one?.port || USUAL_PORT).join(','))
   return { value: url.href }
 }
 
 const USUAL_PORT = '5432'
 
-/** The servers that a URL names, in its order: one, or those of a list; one port may stand for all, as in libpq. */
+/** What is no encoding stands for itself. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
+/**
+ * The servers that a URL names, in its order: one, or those of a list; one port may stand for all, as in libpq. Of what it says twice the
+ * last counts, and an empty host is the one before the path: so the driver reads it, and it must not connect to any other.
+ */
 export function serversOfUrl(url: URL): readonly ServerAddress[] {
   const { searchParams: said } = url
-  const hosts = (said.get('host') ?? decodeURIComponent(url.hostname)).split(',')
-  const ports = (said.get('port') ?? url.port).split(',')
-  return hosts.map((host, at) => ({
+  const before = decoded(url.hostname)
+  const hosts = (said.getAll('host').at(-1) ?? '').split(',')
+  const ports = (said.getAll('port').at(-1) || url.port).split(',')
+  const names = hosts.flatMap((host) => (host === '' ? before.split(',') : [host]))
+  return names.map((host, at) => ({
     host,
     port: (ports.length === 1 ? ports[0] : ports[at]) ?? '',
   }))
