@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import { permanent } from '@baton/runtime'
 import type { Context } from '../context.ts'
 
@@ -106,6 +106,53 @@ export async function listBackups(root: string): Promise<readonly StoredBackup[]
   return Promise.all(ids.map((id) => readBackup(join(root, id))))
 }
 
+/** What a copy of a server is called in the folder of its backup. */
+export const copyNames = (name: ServerName) => ({
+  archive: `${name}.tar.zst`,
+  manifest: `${name}.files.json`,
+})
+
+const SERVER_NAMES: readonly unknown[] = ['operational', 'audit'] satisfies ServerName[]
+const LSN = /^[0-9A-F]{1,8}\/[0-9A-F]{1,8}$/
+const SEGMENT_BYTES = { min: 1_048_576, max: 1_073_741_824 }
+
+/**
+ * Whoever may write to the folder may write this. What it names becomes paths and settings of a server, so it is taken only in the forms
+ * that a backup itself writes.
+ */
+function readManifest(text: string): BackupManifest {
+  const manifest = JSON.parse(text) as BackupManifest
+  if (manifest.format !== FORMAT) throw new Error(`its format is ${String(manifest.format)}`)
+  const { id, servers, files } = manifest
+  const names = servers.map(({ name }) => name)
+  const isWhole =
+    ID.test(id) &&
+    new Set(names).size === names.length &&
+    servers.every(isPlainServer) &&
+    files.every(({ path }) => isBelow(path))
+  if (!isWhole) throw new Error('it names what no backup has')
+  return manifest
+}
+
+function isPlainServer(server: ServerCopy): boolean {
+  const { name, systemId, timeline, segmentBytes, startLsn, endLsn, archive, manifest } = server
+  const { min, max } = SEGMENT_BYTES
+  return (
+    SERVER_NAMES.includes(name) &&
+    archive === copyNames(name).archive &&
+    manifest === copyNames(name).manifest &&
+    /^\d{1,20}$/.test(systemId) &&
+    Number.isSafeInteger(timeline) &&
+    Number.isSafeInteger(segmentBytes) &&
+    segmentBytes >= min &&
+    segmentBytes <= max &&
+    LSN.test(startLsn) &&
+    LSN.test(endLsn)
+  )
+}
+
+const isBelow = (path: string): boolean => !isAbsolute(path) && !path.split('/').includes('..')
+
 /** Throws BATON_BACKUP_UNKNOWN and BATON_BACKUP_UNREADABLE. */
 async function readBackup(folder: string): Promise<StoredBackup> {
   const path = join(folder, MANIFEST)
@@ -114,8 +161,7 @@ async function readBackup(folder: string): Promise<StoredBackup> {
     throw unreadable(path, cause)
   })
   try {
-    const manifest = JSON.parse(text) as BackupManifest
-    if (manifest.format !== FORMAT) throw new Error(`its format is ${String(manifest.format)}`)
+    const manifest = readManifest(text)
     return { folder, manifest, sha256: createHash('sha256').update(text).digest('hex') }
   } catch (cause) {
     throw unreadable(path, cause)

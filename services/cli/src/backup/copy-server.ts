@@ -6,7 +6,7 @@ import { finished } from 'node:stream/promises'
 import { constants, createZstdCompress } from 'node:zlib'
 import { identifyServer, segmentBytesOf, takeBaseBackup, withWalSender } from '@baton/postgres'
 import type { Sink } from '@baton/postgres'
-import { sync } from './backup-folder.ts'
+import { copyNames, sync } from './backup-folder.ts'
 import type { ListedFile, ServerCopy, ServerName } from './backup-folder.ts'
 
 interface CopyOptions {
@@ -40,8 +40,9 @@ export async function copyServer(url: string, options: CopyOptions): Promise<Cop
       version: rows[0]?.version ?? '',
     }
   })
-  const archive = await createFileSink(folder, `${name}.tar.zst`, 'compressed')
-  const manifest = await createFileSink(folder, `${name}.files.json`, 'plain')
+  const names = copyNames(name)
+  const archive = await createFileSink(folder, names.archive, 'compressed')
+  const manifest = await createFileSink(folder, names.manifest, 'plain')
   const copied = await takeBaseBackup(url, {
     label,
     archive: archive.write,
@@ -64,8 +65,7 @@ export async function copyServer(url: string, options: CopyOptions): Promise<Cop
     ...copied,
     beganAt: beganAt.toISOString(),
     endedAt: new Date().toISOString(),
-    archive: `${name}.tar.zst`,
-    manifest: `${name}.files.json`,
+    ...names,
   }
   return { server, files }
 }

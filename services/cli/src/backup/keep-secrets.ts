@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { permanent } from '@baton/runtime'
 import type { Context } from '../context.ts'
+import { writePrivate } from '../installation/settings-file.ts'
 import { writeDurably } from './backup-folder.ts'
 
 /** By path below the home; whole files, in base64. */
@@ -48,8 +49,8 @@ export async function keepSecrets(
   if (Object.keys(files).length === 0) throw none(home)
   const open: Open = { format: FORMAT, files }
   const content = passphrase === undefined ? open : seal(open, passphrase)
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  await writeDurably(path, `${JSON.stringify(content)}\n`)
+  // A new file in its place: one that is there may be for others to read.
+  await writePrivate(path, `${JSON.stringify(content)}\n`)
   const how = passphrase === undefined ? 'in the clear' : 'sealed with the passphrase'
   return `${Object.keys(files).length} files in ${path}, ${how}`
 }

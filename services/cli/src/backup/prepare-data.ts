@@ -1,6 +1,7 @@
 // Makes the data folder of a server out of a backup and the write-ahead log that was kept since. Postgres itself then goes
 // through the log, up to its end or to a time.
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import {
   appendFile,
@@ -12,7 +13,7 @@ import {
   statfs,
   writeFile,
 } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createZstdDecompress } from 'node:zlib'
 import {
@@ -26,7 +27,7 @@ import { permanent } from '@baton/runtime'
 import { interrupted } from '../commands/follow.ts'
 import { bytesText } from '../terminal/figures.ts'
 import { listFile, sharedPlaces } from './backup-folder.ts'
-import type { ServerCopy } from './backup-folder.ts'
+import type { BackupManifest, ListedFile, ServerCopy, StoredBackup } from './backup-folder.ts'
 import { readFollowed } from './followed.ts'
 
 /** Up to where a server is restored: all that is there, the end of the backup itself, or a time. */
@@ -34,12 +35,9 @@ export type Until = 'end' | 'backup' | Date
 
 interface PrepareOptions {
   readonly root: string
-  /** Of the backup. */
-  readonly folder: string
+  readonly stored: StoredBackup
   readonly server: ServerCopy
   readonly until: Until
-  /** Stands in the settings of the server until the restore is finished: no service starts before. */
-  readonly backupId: string
   /** Whether it takes the settings of the server that was copied, or is one to throw away, on this machine alone. */
   readonly isThrowAway?: boolean
   readonly signal: AbortSignal
@@ -56,26 +54,42 @@ export interface PreparedData {
  * the server said when it was copied.
  */
 export async function prepareData(target: string, options: PrepareOptions): Promise<PreparedData> {
-  const { root, folder, server, until, backupId, signal } = options
+  const { root, stored, server, until, signal } = options
+  const { folder, manifest } = stored
   const { isThrowAway = false } = options
   const onProgress = (words: string): void => {
     if (signal.aborted) throw interrupted()
     options.onProgress(words)
   }
+  requireListed(server.manifest, await listFile(folder, server.manifest), manifest)
   const listed = await readListed(join(folder, server.manifest))
   await requireSpace(target, listed)
   onProgress(`unpacking ${server.archive}`)
-  await unpack(join(folder, server.archive), target, signal)
+  const unpacked = await unpack(join(folder, server.archive), target, signal)
+  requireListed(server.archive, unpacked, manifest)
+  await requirePlain(target)
   await checkUnpacked(target, listed, onProgress)
   const walFiles = until === 'backup' ? 0 : await addWal(target, root, server)
   if (isThrowAway) await forgetSettings(target)
-  await appendFile(join(target, 'postgresql.auto.conf'), recoverySettings(until, backupId))
+  await appendFile(join(target, 'postgresql.auto.conf'), recoverySettings(until, manifest.id))
   await writeFile(join(target, 'recovery.signal'), '', { mode: 0o600 })
   await rm(join(target, 'standby.signal'), { force: true })
   return { walFiles }
 }
 
-/** What Postgres is told besides, by name. What it does not find where it looks for archived files, it takes from pg_wal. */
+/** The log knows the manifest by its digest, and the manifest knows these by theirs. */
+function requireListed(
+  path: string,
+  { sha256 }: Pick<ListedFile, 'sha256'>,
+  { files }: BackupManifest,
+): void {
+  if (files.find((file) => file.path === path)?.sha256 !== sha256) throw changed(path)
+}
+
+/**
+ * What Postgres is told besides, by name. The id of the backup stands in the settings of the server until the restore is finished: no
+ * service starts before. What it does not find where it looks for archived files, it takes from pg_wal.
+ */
 function recoverySettings(until: Until, backupId: string): string {
   const target =
     until === 'backup'
@@ -113,7 +127,15 @@ async function forgetSettings(target: string): Promise<void> {
     await writeFile(join(target, name), content, { mode: 0o600 })
 }
 
-async function unpack(archive: string, target: string, signal: AbortSignal): Promise<void> {
+/** Answers the digest of what was unpacked. */
+async function unpack(
+  archive: string,
+  target: string,
+  signal: AbortSignal,
+): Promise<Pick<ListedFile, 'sha256'>> {
+  const digest = createHash('sha256')
+  const packed = createReadStream(archive)
+  packed.on('data', (piece) => digest.update(piece))
   const child = spawn('tar', ['-x', '-f', '-', '-C', target], {
     stdio: ['pipe', 'ignore', 'pipe'],
   })
@@ -127,7 +149,7 @@ async function unpack(archive: string, target: string, signal: AbortSignal): Pro
   })
   await Promise.all([
     ended,
-    pipeline(createReadStream(archive), createZstdDecompress(), child.stdin, { signal }).catch(
+    pipeline(packed, createZstdDecompress(), child.stdin, { signal }).catch(
       async (cause: unknown) => {
         if (signal.aborted) {
           await ended.catch(() => undefined)
@@ -138,6 +160,14 @@ async function unpack(archive: string, target: string, signal: AbortSignal): Pro
       },
     ),
   ])
+  return { sha256: digest.digest('hex') }
+}
+
+/** A link would lead what is written into the folder afterwards, also by the server, to any other place. */
+async function requirePlain(target: string): Promise<void> {
+  const entries = await readdir(target, { recursive: true, withFileTypes: true })
+  const other = entries.find((entry) => !entry.isFile() && !entry.isDirectory())
+  if (other !== undefined) throw damaged(relative(target, join(other.parentPath, other.name)))
 }
 
 interface ServerManifest {
@@ -220,6 +250,11 @@ const notUnpacked = (archive: string, why: string, cause: unknown) =>
   permanent('BATON_BACKUP_DAMAGED', `${archive} cannot be unpacked: ${why}`, {
     cause,
     fix: 'Check it with `baton backup verify`, and take another backup where it is damaged. Unpacking needs `tar` and free space for the whole server.',
+  })
+
+const changed = (path: string) =>
+  permanent('BATON_BACKUP_DAMAGED', `${path} in the backup is not what its manifest lists`, {
+    fix: 'Take another backup: this one was changed or its disk is damaged. `baton backup ls` lists them.',
   })
 
 const damaged = (path: string) =>

@@ -1,5 +1,5 @@
 // A backup put back beside the instance: servers of its own that only this machine reaches, gone again with all that is in them.
-import { chmod, mkdir, readFile, rm } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readFile, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import {
   discardPostgres,
@@ -40,7 +40,10 @@ interface Superuser {
   readonly password: string
 }
 
-/** Runs `work` on it. Nothing is left afterwards. Throws BATON_DRILL_VERSION, BATON_DRILL_PASSWORD and what `prepareData` throws. */
+/**
+ * Runs `work` on it. Nothing is left afterwards. Throws BATON_DRILL_VERSION, BATON_DRILL_PASSWORD, BATON_FILE_NOT_ALLOWED for a place
+ * that others write to, and what `prepareData` throws.
+ */
 export async function withThrowAway<Result>(
   context: Context,
   options: ThrowAwayOptions,
@@ -50,12 +53,12 @@ export async function withThrowAway<Result>(
   const { servers } = options.stored.manifest
   const folders = servers.map(({ name }) => join(place, name))
   const clear = async (): Promise<void> => {
-    await mkdir(place, { recursive: true, mode: 0o700 })
+    await makeOwn(place)
     for (const folder of folders) await discardPostgres(folder)
     await rm(place, { recursive: true, force: true })
   }
   await clear()
-  await mkdir(place, { recursive: true, mode: 0o700 })
+  await makeOwn(place)
   // The account that Postgres runs as passes through, and reads nothing here.
   await chmod(place, 0o711)
   const running: RunningPostgres[] = []
@@ -65,6 +68,16 @@ export async function withThrowAway<Result>(
     for (const server of running) await server.stop()
     await clear()
   }
+}
+
+const WRITTEN_BY_OTHERS = 0o022
+
+/** What an earlier drill left there says what is deleted: in a folder that others write to, like /tmp, they may have said it. */
+async function makeOwn(place: string): Promise<void> {
+  await mkdir(place, { recursive: true, mode: 0o700 })
+  const found = await lstat(place)
+  const isOwn = process.getuid === undefined || found.uid === process.getuid()
+  if (!found.isDirectory() || !isOwn || (found.mode & WRITTEN_BY_OTHERS) !== 0) throw notOwn(place)
 }
 
 async function start(
@@ -121,10 +134,9 @@ async function fill(
     async fill(target) {
       const prepared = await prepareData(target, {
         root,
-        folder: stored.folder,
+        stored,
         server,
         until,
-        backupId: stored.manifest.id,
         isThrowAway: true,
         signal: context.interrupt,
         onProgress: context.output.progress,
@@ -173,6 +185,11 @@ async function requireVersion({ version }: ServerCopy): Promise<void> {
   const there = await embeddedPostgresMajor()
   if (Number.parseInt(version, 10) !== there) throw otherVersion(version, there)
 }
+
+const notOwn = (place: string) =>
+  permanent('BATON_FILE_NOT_ALLOWED', `${place} is no folder that you alone may write to`, {
+    fix: 'Delete it, or name another place with --in.',
+  })
 
 const noPassword = (where: string, cause: unknown) =>
   permanent('BATON_DRILL_PASSWORD', `${where} has no password of the superuser`, {

@@ -102,8 +102,9 @@ async function restoreInstance(context: Context, options: Timed): Promise<ExitCo
 
 async function replaceDatabases(
   { home, output, interrupt }: Context,
-  { root, stored: { manifest, folder }, until = 'end' }: Timed,
+  { root, stored, until = 'end' }: Timed,
 ): Promise<void> {
+  const { manifest } = stored
   const [server] = manifest.servers
   if (server === undefined) throw ofTwoServers()
   if (!existsSync(join(home, 'secrets', 'development.json'))) throw secretsGone(home)
@@ -114,10 +115,9 @@ async function replaceDatabases(
     async fill(target) {
       const prepared = await prepareData(target, {
         root,
-        folder,
+        stored,
         server,
         until,
-        backupId: manifest.id,
         signal: interrupt,
         onProgress: output.progress,
       })
@@ -344,7 +344,7 @@ async function fillDataDirectory(
 ): Promise<ExitCode> {
   const { output } = context
   const { root, stored, until = 'end', server: name } = options
-  const { manifest, folder } = stored
+  const { manifest } = stored
   const server = manifest.servers.find((one) => one.name === name)
   if (server === undefined)
     throw noSuchServer(
@@ -356,10 +356,9 @@ async function fillDataDirectory(
   if ((await readdir(target)).length > 0) throw notEmpty(target)
   const { walFiles } = await prepareData(target, {
     root,
-    folder,
+    stored,
     server,
     until,
-    backupId: manifest.id,
     signal: context.interrupt,
     onProgress: output.progress,
   })
