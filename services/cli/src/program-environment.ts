@@ -1,5 +1,7 @@
 // What `env` tells programs of one's own: which variables there are, and that commands take none of them from the shell they stand in.
+import { permanent } from '@baton/runtime'
 import type { Environment } from './context.ts'
+import { quoted } from './terminal/next-steps.ts'
 
 /** Says that the others were printed by `env`. */
 export const PRINTED_BY_ENV = 'BATON_PRINTED_BY_ENV'
@@ -33,4 +35,16 @@ export function withoutPrinted(environment: Environment): Environment {
   return Object.fromEntries(
     Object.entries(environment).filter(([name]) => !printed.has(name as ProgramName)),
   )
+}
+
+/** What each reader of double quotes puts something else for. */
+const EXPANDED = /["$`\\\n]/
+
+/** As Node, compose and shells read it alike. Throws BATON_USAGE for what no quotes hold for all of them. */
+export function dotenvValue(name: string, value: string): string {
+  if (!value.includes("'")) return quoted(value)
+  if (!EXPANDED.test(value)) return `"${value}"`
+  throw permanent('BATON_USAGE', `${name} has an apostrophe and what shells expand`, {
+    fix: 'Leave out --format: lines for a shell hold it.',
+  })
 }

@@ -16,7 +16,7 @@ import { tlsEnvironment, withoutOperator } from '../instance/tls-files.ts'
 import { readPerson } from '../instance/secrets.ts'
 import { peopleOf } from '../instance/known-people.ts'
 import type { Serving } from '../instance/services.ts'
-import { PRINTED_BY_ENV, PROGRAM_NAMES } from '../program-environment.ts'
+import { dotenvValue, PRINTED_BY_ENV, PROGRAM_NAMES } from '../program-environment.ts'
 import type { ProgramName } from '../program-environment.ts'
 import { nextStep, quietCommand, quoted } from '../terminal/next-steps.ts'
 import { tenantUnknown } from './tenants.ts'
@@ -61,9 +61,7 @@ export async function env(context: Context, { format, tenant }: EnvOptions): Pro
 
 const WRITTEN = {
   shell: ([name, value]: readonly [string, string]) => `export ${name}=${quoted(value)}`,
-  // As Node, compose and shells read it alike.
-  dotenv: ([name, value]: readonly [string, string]) =>
-    `${name}=${value.includes("'") ? `"${value}"` : quoted(value)}`,
+  dotenv: ([name, value]: readonly [string, string]) => `${name}=${dotenvValue(name, value)}`,
 } as const satisfies Record<EnvOptions['format'], (line: readonly [string, string]) => string>
 
 const ONE_OF_BOTH = permanent('BATON_USAGE', '--as names somebody of the default tenant', {

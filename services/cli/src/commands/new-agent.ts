@@ -1,7 +1,6 @@
 // `new agent`: a folder with an agent of one's own that runs at once, and everything it needs to join the Baton that runs here.
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { permanent } from '@baton/runtime'
@@ -126,8 +125,9 @@ const NAME_INVALID = permanent('BATON_USAGE', 'an agent cannot be called so here
 })
 
 async function requireFree(folder: string): Promise<void> {
-  if (!existsSync(folder)) return
-  const found = await readdir(folder).catch(() => undefined)
+  const there = await lstat(folder).catch(() => undefined)
+  if (there === undefined) return
+  const found = there.isDirectory() ? await readdir(folder) : undefined
   if (found?.length === 0) return
   const what = found === undefined ? 'is no folder' : 'is not empty, and nothing there is replaced'
   throw permanent('BATON_USAGE', `${folder} ${what}`, {
