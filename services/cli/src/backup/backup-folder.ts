@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { isAbsolute, join, resolve } from 'node:path'
+import { basename, isAbsolute, join, resolve } from 'node:path'
 import { permanent } from '@baton/runtime'
 import type { Context } from '../context.ts'
 
@@ -162,6 +162,9 @@ async function readBackup(folder: string): Promise<StoredBackup> {
   })
   try {
     const manifest = readManifest(text)
+    // An older one under a newer name would be the one that a restore takes.
+    const name = basename(folder)
+    if (ID.test(name) && name !== manifest.id) throw new Error(`it is the backup ${manifest.id}`)
     return { folder, manifest, sha256: createHash('sha256').update(text).digest('hex') }
   } catch (cause) {
     throw unreadable(path, cause)

@@ -52,7 +52,9 @@ const listed = (path: string, bytes: Buffer) => ({
 async function writeBackup(fill: (data: string) => Promise<unknown>, changes: object = {}) {
   const data = await mkdtemp(join(place, 'data-'))
   await fill(data)
-  const archive = zstdCompressSync(execFileSync('tar', ['-b', '1', '-c', '-f', '-', '-C', data, '.']))
+  const archive = zstdCompressSync(
+    execFileSync('tar', ['-b', '1', '-c', '-f', '-', '-C', data, '.']),
+  )
   const list = Buffer.from('{"Files":[]}')
   const folder = join(root, ID)
   await mkdir(folder)
@@ -101,7 +103,8 @@ describe('prepareData', () => {
       await writeBackup((data) => writeFile(join(data, 'PG_VERSION'), '18\n'))
       const path = join(root, ID, name)
       const bytes = await readFile(path)
-      const other = name === SERVER.manifest ? Buffer.from('{"Files": []}') : zstdCompressSync(bytes)
+      const other =
+        name === SERVER.manifest ? Buffer.from('{"Files": []}') : zstdCompressSync(bytes)
       await writeFile(path, other)
       await expect(prepare()).rejects.toThrow(refusal('BATON_BACKUP_DAMAGED'))
     },
@@ -109,6 +112,7 @@ describe('prepareData', () => {
 
   it.each([
     ['id', { id: `x'\narchive_command = 'touch /tmp/x` }],
+    ['time', { id: '20250101T000000Z' }],
     ['server', { servers: [{ ...SERVER, name: '../../elsewhere' }] }],
     ['archive', { servers: [{ ...SERVER, archive: '../operational.tar.zst' }] }],
     ['number of its server', { servers: [{ ...SERVER, systemId: '../..' }] }],
