@@ -152,8 +152,9 @@ function lastWords(tail: string): string {
 }
 
 const startFailed = ({ name, path, words }: Output, why: string) =>
-  transient(
-    'BATON_SERVICE_START_FAILED',
-    `the ${name} ${why}; its last words:\n    ${words().replaceAll('\n', '\n    ')}`,
-    { fix: `The whole log is ${path}.` },
-  )
+  transient('BATON_SERVICE_START_FAILED', `the ${name} ${why}; ${said(words())}`, {
+    fix: `${why === TOO_LATE ? 'Where this machine is busy with other things, try again. ' : ''}The whole log is ${path}.`,
+  })
+
+const said = (words: string) =>
+  words === '' ? 'it said nothing' : `its last words:\n    ${words.replaceAll('\n', '\n    ')}`
