@@ -98,8 +98,10 @@ afterAll(async () => {
 
 it('holds all records, as its list says', async () => {
   expect(taken.records).toBeGreaterThan(0)
-  const { stdout, exitCode } = await baton.run('backup', 'verify')
+  const { stdout, stderr, exitCode } = await baton.run('backup', 'verify')
   expect(stdout).toContain('all as listed')
+  // For trial, and of the folder that was verified: what is printed can be typed.
+  expect(stderr).toContain(`Next: npm run baton -- restore drill ${taken.id} --from ${backups}\n`)
   expect(exitCode).toBe(0)
 })
 
@@ -164,6 +166,8 @@ it(
 it('is refused once a file of it was changed', async () => {
   const archive = join(taken.folder, 'operational.tar.zst')
   await truncate(archive, (await readFile(archive)).length - 1)
-  expect((await baton.run('backup', 'verify', taken.id)).exitCode).toBe(3)
+  const { stderr, exitCode } = await baton.run('backup', 'verify', taken.id)
+  expect(exitCode).toBe(3)
+  expect(stderr).toContain(`Next: npm run baton -- backup --to ${backups}\n`)
   expect((await baton.run('restore', taken.id)).exitCode).toBe(3)
 })

@@ -235,7 +235,7 @@ export async function listFile(folder: string, path: string): Promise<ListedFile
 
 const unknown = (folder: string) =>
   permanent('BATON_BACKUP_UNKNOWN', `there is no backup in ${folder}`, {
-    fix: '`baton backup ls` lists those of a folder; --from names another one.',
+    fix: '`baton backup ls` lists those of a folder. `--to` of `backup`, `--from` of `restore` or BATON_BACKUP_FOLDER names another one.',
   })
 
 const unreadable = (path: string, cause: unknown) =>

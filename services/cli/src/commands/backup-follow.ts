@@ -14,7 +14,7 @@ import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { withServers } from '../instance/databases.ts'
 import type { Servers } from '../instance/databases.ts'
-import { nextStep } from '../terminal/next-steps.ts'
+import { nextStep, quoted } from '../terminal/next-steps.ts'
 import { takeRecorded } from './backup.ts'
 
 interface FollowOptions {
@@ -44,7 +44,7 @@ export async function followServers(context: Context, options: FollowOptions): P
     for (;;) {
       try {
         const copies = await newestCopies(servers, root)
-        return tell(context, await followAll(context, copies, { ...options, root }))
+        return tell(context, root, await followAll(context, copies, { ...options, root }))
       } catch (error) {
         const isRecent = takenAt !== undefined && performance.now() - takenAt < TAKEN_AGAIN_AFTER_MS
         if (!STARTS_ANEW.has(codeOf(error)) || isRecent) throw error
@@ -76,7 +76,7 @@ async function followAll(
   return Promise.all(all)
 }
 
-function tell({ output }: Context, kept: readonly Kept[]): ExitCode {
+function tell({ output }: Context, root: string, kept: readonly Kept[]): ExitCode {
   if (output.json) output.data(JSON.stringify(kept))
   for (const { server, flushed, coveredUntil } of kept)
     output.check(
@@ -84,7 +84,7 @@ function tell({ output }: Context, kept: readonly Kept[]): ExitCode {
       server,
       coveredUntil === null ? 'not caught up' : `all until ${coveredUntil}, at ${flushed ?? '?'}`,
     )
-  output.next(nextStep('restore drill'))
+  output.next(nextStep(`restore drill --from ${quoted(root)}`))
   return kept.every(({ coveredUntil }) => coveredUntil !== null) ? EXIT.fine : EXIT.incomplete
 }
 

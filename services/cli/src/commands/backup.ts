@@ -13,7 +13,7 @@ import { administratorOf, withServers } from '../instance/databases.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { bytesText, count, counted, elapsed, instant } from '../terminal/figures.ts'
-import { nextStep } from '../terminal/next-steps.ts'
+import { nextStep, quoted } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 
 interface BackupOptions {
@@ -46,7 +46,7 @@ export async function backup(
     output.words(
       '\n  The secrets are not in it, and without them it cannot be read: --secrets-to keeps them apart.',
     )
-  output.next(nextStep('backup verify'))
+  output.next(nextStep(`backup verify --to ${quoted(root)}`))
   return EXIT.fine
 }
 
@@ -151,7 +151,10 @@ export async function verifyBackup(
     `${id}: ${read}, ${isWell ? 'all as listed' : counted(check.faults.length, 'fault')}`,
   )
   output.check('passed', 'manifest', `SHA-256 ${stored.sha256}`)
-  output.next(isWell ? nextStep('restore') : nextStep('backup'))
+  // For trial: what was verified need not be wanted.
+  output.next(
+    nextStep(isWell ? `restore drill ${id} --from ${quoted(root)}` : `backup --to ${quoted(root)}`),
+  )
   return isWell ? EXIT.fine : EXIT.verificationFailed
 }
 

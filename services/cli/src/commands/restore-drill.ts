@@ -21,7 +21,7 @@ import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { administratorOf, withCopy, withServers } from '../instance/databases.ts'
 import { count, counted, elapsed } from '../terminal/figures.ts'
-import { nextStep } from '../terminal/next-steps.ts'
+import { nextStep, quoted } from '../terminal/next-steps.ts'
 import { diagnosePromises } from './diagnose-promises.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { exitCodeOf } from './doctor.ts'
@@ -72,7 +72,7 @@ export async function restoreDrill(
     const stored = await findBackup(root, options.which)
     const { drilled, exitCode } = await drillRecorded(context, { ...options, root, stored })
     const isRecorded = await recorded(context, stored, drilled)
-    tell(context, drilled, isRecorded)
+    tell(context, { root, drilled, isRecorded })
     return exitCode === EXIT.fine && !isRecorded ? EXIT.incomplete : exitCode
   })
 }
@@ -205,7 +205,13 @@ async function recorded(
 
 const FINDINGS_SHOWN_MAX = 20
 
-function tell({ output }: Context, drilled: Drilled, isRecorded: boolean): void {
+interface Told {
+  readonly root: string
+  readonly drilled: Drilled
+  readonly isRecorded: boolean
+}
+
+function tell({ output }: Context, { root, drilled, isRecorded }: Told): void {
   if (output.json) output.data(JSON.stringify({ ...drilled, recorded: isRecorded }))
   const { backup, records, seals, gaps, rules, findings, passed } = drilled
   const { recordsBehind, coveredUntil, rpoSeconds, rtoSeconds } = drilled
@@ -235,5 +241,7 @@ function tell({ output }: Context, drilled: Drilled, isRecorded: boolean): void 
     `${elapsed(rtoSeconds * 1_000)}: unpacked in ${elapsed(drilled.unpackMs)}, recovered in ${elapsed(drilled.recoverMs)}, verified in ${elapsed(drilled.verifyMs)}`,
   )
   output.check(isRecorded ? 'passed' : 'unknown', 'recorded', 'in the live log, as RESTORE_DRILLED')
-  output.next(passed ? nextStep('doctor') : nextStep(`backup verify ${backup}`))
+  output.next(
+    passed ? nextStep('doctor') : nextStep(`backup verify ${backup} --to ${quoted(root)}`),
+  )
 }

@@ -31,7 +31,7 @@ import { administratorOf, withServers } from '../instance/databases.ts'
 import type { Servers } from '../instance/databases.ts'
 import { withInstanceLock } from '../instance/instance.ts'
 import { count, counted, elapsed } from '../terminal/figures.ts'
-import { nextStep } from '../terminal/next-steps.ts'
+import { nextStep, quoted } from '../terminal/next-steps.ts'
 import { erase } from './erase.ts'
 import { recoverSeals } from './recover-seals.ts'
 import { verify } from './verify.ts'
@@ -277,7 +277,9 @@ function refuseServices({ output }: Context, { journal, found, options }: Refuse
       '  or erase again whom you have receipts or requests of, and say why that is enough: --without-erasures REASON.',
     ].join('\n'),
   )
-  output.next(nextStep(`restore ${stored.manifest.id} --from ${root} --finish --erasures FILE`))
+  output.next(
+    nextStep(`restore ${stored.manifest.id} --from ${quoted(root)} --finish --erasures FILE`),
+  )
   return EXIT.incomplete
 }
 
@@ -380,7 +382,7 @@ async function fillDataDirectory(
       '  3. Once every server is back, with the settings of `migrate`:',
     ].join('\n'),
   )
-  output.next(nextStep(`restore ${manifest.id} --from ${root} --finish`))
+  output.next(nextStep(`restore ${manifest.id} --from ${quoted(root)} --finish`))
   return EXIT.fine
 }
 
