@@ -356,17 +356,20 @@ describe('a main job that is interrupted', () => {
   })
 })
 
+const postgresHome = async ({ home }: CommandLine): Promise<string> => {
+  const { details } = JSON.parse(await readFile(join(home, 'pg.json'), 'utf8')) as {
+    readonly details: { readonly home: string }
+  }
+  return details.home
+}
+
 describe('an instance whose database is gone', () => {
   it('is not begun anew while its seals are there', async () => {
     const baton = await openCommandLine()
     expect((await baton.run('migrate')).exitCode).toBe(0)
     await mkdir(join(baton.home, 'seals'))
     await writeFile(join(baton.home, 'seals', 'sealer.json'), '{}')
-    const { home } = (
-      JSON.parse(await readFile(join(baton.home, 'pg.json'), 'utf8')) as {
-        readonly details: { readonly home: string }
-      }
-    ).details
+    const home = await postgresHome(baton)
     await rename(join(home, 'data'), join(home, 'data.away'))
     for (const command of [['migrate'], ['tasks'], ['up', '--once', '--no-redis']]) {
       const { exitCode, stderr } = await baton.run(...command)
@@ -377,6 +380,19 @@ describe('an instance whose database is gone', () => {
     expect(existsSync(join(home, 'data'))).toBe(false)
     await rename(join(home, 'data.away'), join(home, 'data'))
     expect((await baton.run('migrate')).exitCode).toBe(0)
+    await baton.discard()
+  })
+
+  it('is not begun anew where a restore of it was killed', async () => {
+    const baton = await openCommandLine()
+    expect((await baton.run('migrate')).exitCode).toBe(0)
+    const home = await postgresHome(baton)
+    await rename(join(home, 'data'), join(home, 'data.restored.draft'))
+    const { exitCode, stderr } = await baton.run('tasks')
+    expect(exitCode).toBe(1)
+    expect(stderr).toMatch(/a restore was ended before it was done \(BATON_POSTGRES_DATA_LOST\)/)
+    expect(stderr).toContain('Run that `restore` again')
+    expect(existsSync(join(home, 'data'))).toBe(false)
     await baton.discard()
   })
 })

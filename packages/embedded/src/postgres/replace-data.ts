@@ -24,6 +24,9 @@ interface Replaced {
 
 const LOCK_WAIT_MS = 240_000
 
+/** Under this name it is filled. What was killed meanwhile leaves it there, perhaps without any data folder beside it. */
+export const REPLACEMENT_DRAFT = 'data.restored.draft'
+
 /**
  * Nothing is changed before the new folder is whole. Throws BATON_INSTANCE_BUSY while a living process uses the server; one that nobody
  * uses any more is ended.
@@ -39,7 +42,7 @@ export async function replacePostgresData(options: ReplaceOptions): Promise<Repl
     const home = await serverHome(dataDir, await commonAccount(), record?.details.home ?? null)
     const running = await runningServer(home)
     if (running !== null) await abortServer(running)
-    const draft = join(home, 'data.restored.draft')
+    const draft = join(home, REPLACEMENT_DRAFT)
     await rm(draft, { recursive: true, force: true })
     await mkdir(draft, { mode: 0o700 })
     try {
