@@ -1,15 +1,15 @@
 // Keeps a copy of a server's write-ahead log as it is written, as pg_receivewal does: what was committed survives the server.
 // The files are those of pg_receivewal, so either goes on where the other stopped.
-import { constants } from 'node:fs'
-import { mkdir, open, rename, writeFile } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
 import type { Connection, Submittable } from 'pg'
 import { permanent, transient } from '@baton/runtime'
 import { hasCode } from './connect.ts'
 import { identifyServer, withWalSender } from './base-backup.ts'
-import { formatLsn, listWalFiles, readLsn, segmentBytesOf, walFileName } from './wal-files.ts'
+import { createSegmentWriter } from './segment-writer.ts'
+import type { SegmentWriter } from './segment-writer.ts'
+import { formatLsn, listWalFiles, readLsn, segmentBytesOf } from './wal-files.ts'
 
 export interface WalFollowing {
   readonly timeline: number
@@ -31,7 +31,6 @@ interface FollowWalOptions {
   readonly onCovered: (following: WalFollowing) => void
 }
 
-const { O_CREAT, O_RDWR } = constants
 /** The server answers each with its clock. */
 const STATUS_EVERY_MS = 1_000
 const NOT_THERE = '58P01'
@@ -120,80 +119,6 @@ async function startOf(
   // A server that was put back to an earlier moment is behind what was kept of it.
   const now = readLsn(lsn) / size
   return (wanted > now ? now : wanted) * size
-}
-
-interface SegmentWriter {
-  readonly flushed: bigint
-  write(at: bigint, bytes: Buffer): Promise<void>
-  flush(): Promise<void>
-  close(): Promise<void>
-}
-
-/** Files are whole under their name, and `.partial` until then, filled up with zeros to the length that Postgres expects. */
-function createSegmentWriter(
-  folder: string,
-  {
-    timeline,
-    segmentBytes,
-    start,
-  }: Readonly<{ timeline: number; segmentBytes: number; start: bigint }>,
-): SegmentWriter {
-  const size = BigInt(segmentBytes)
-  let file: FileHandle | undefined
-  let segment = 0n
-  let written = start
-  let flushed = start
-  const pathOf = () => join(folder, walFileName(timeline, segment, segmentBytes))
-
-  async function openAt(at: bigint): Promise<FileHandle> {
-    segment = at / size
-    // What an earlier run wrote stays there until the same comes again.
-    const opened = await open(`${pathOf()}.partial`, O_RDWR | O_CREAT, 0o600)
-    await opened.truncate(segmentBytes)
-    return opened
-  }
-
-  async function finish(): Promise<void> {
-    if (file === undefined) return
-    await file.datasync()
-    await file.close()
-    file = undefined
-    await rename(`${pathOf()}.partial`, pathOf())
-    await using parent = await open(folder, 'r')
-    await parent.sync()
-    flushed = written
-  }
-
-  return {
-    get flushed() {
-      return flushed
-    },
-    async write(at, bytes) {
-      let position = at
-      let rest = bytes
-      while (rest.length > 0) {
-        file ??= await openAt(position)
-        const within = Number(position % size)
-        const part = rest.subarray(0, segmentBytes - within)
-        await file.write(part, 0, part.length, within)
-        position += BigInt(part.length)
-        written = position
-        rest = rest.subarray(part.length)
-        if (position % size === 0n) await finish()
-      }
-    },
-    async flush() {
-      if (file === undefined || flushed === written) return
-      const upTo = written
-      await file.datasync()
-      flushed = upTo
-    },
-    async close() {
-      await file?.datasync()
-      await file?.close()
-      file = undefined
-    },
-  }
 }
 
 interface WalQueryParts {

@@ -1,5 +1,5 @@
 // The journal of erasures beside the backups: what a restored database that is older than an erasure does not know.
-import { appendFile, readFile } from 'node:fs/promises'
+import { appendFile, readFile, truncate } from 'node:fs/promises'
 import { createPool, readErasureJournal } from '@baton/audit'
 import type { JournalledErasure } from '@baton/audit'
 import { permanent } from '@baton/runtime'
@@ -58,17 +58,29 @@ export function mergeJournals(journals: readonly ErasureJournal[]): ErasureJourn
  */
 export async function extendJournal(path: string, auditUrl: string): Promise<ErasureJournal> {
   const askedAt = new Date().toISOString()
-  const known = await readKnown(auditUrl)
+  return appendToJournal(path, { erasures: await readKnown(auditUrl), completeUntil: askedAt })
+}
+
+/** Of `now`, what the journal has not yet. Answers what it has then. */
+export async function appendToJournal(path: string, now: ErasureJournal): Promise<ErasureJournal> {
+  await removeCutLine(path)
   const before = await readJournal(path)
   const told = new Map(before.erasures.map((erasure) => [erasure.id, JSON.stringify(erasure)]))
-  const news = known.filter((erasure) => told.get(erasure.id) !== JSON.stringify(erasure))
-  const lines: readonly Line[] = [
-    ...news.map((erasure) => ({ erasure })),
-    { completeUntil: askedAt },
-  ]
+  const news = now.erasures.filter((erasure) => told.get(erasure.id) !== JSON.stringify(erasure))
+  const lines = [...news.map((erasure) => ({ erasure })), { completeUntil: now.completeUntil }]
   await appendFile(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), { mode: 0o600 })
   await sync(path)
-  return mergeJournals([before, { erasures: known, completeUntil: askedAt }])
+  return mergeJournals([before, now])
+}
+
+/** What a crash or a full disk cut was told to nobody; the next line would be damaged by it. */
+async function removeCutLine(path: string): Promise<void> {
+  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return Buffer.alloc(0)
+    throw error
+  })
+  const whole = bytes.lastIndexOf('\n') + 1
+  if (whole < bytes.length) await truncate(path, whole)
 }
 
 async function readKnown(auditUrl: string): Promise<readonly JournalledErasure[]> {
