@@ -19,7 +19,9 @@ interface Body {
       string,
       {
         readonly schema?: JsonSchema
-        readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
+        readonly examples?: Readonly<
+          Record<string, { readonly summary: string; readonly value: unknown }>
+        >
       }
     >
   >
@@ -103,25 +105,58 @@ function operation(method: string, path: string, one: Operation): string {
   const answers = Object.entries(one.responses)
     .filter(([status]) => !(status in EVERYWHERE))
     .map(([status, response]) => [status, inCell(response.description), bodyOf(response)])
-  const body = one.requestBody === undefined ? '' : bodyOf(one.requestBody)
+  const request = one.requestBody ?? {}
+  const body = bodyOf(request)
   return [
     `### \`${method.toUpperCase()} ${path}\``,
     `${one.summary}. ${one.description ?? ''}`.trim(),
     `${needs}${body === '' ? '' : ` Takes ${body}.`} \`${one.operationId}\` in OpenAPI.`,
     ...(given.length === 0 ? [] : [markdownTable(['parameter', 'in', 'type', 'meaning'], given)]),
+    ...inlineFields('It takes:', request),
+    ...examplesOf(request),
     ...(answers.length === 0 ? [] : [markdownTable(['answer', 'when', 'body'], answers)]),
+    ...Object.entries(one.responses).flatMap(([status, response]) =>
+      inlineFields(`The body of ${status}:`, response),
+    ),
   ].join('\n\n')
 }
 
+/** Fields and, below them, those of the objects in them: `agent.agentId`, `branches[].handoffId`. */
+function fieldsOf(schema: JsonSchema, path = ''): readonly (readonly string[])[] {
+  const choices = schema.oneOf ?? schema.anyOf ?? []
+  if (choices.length > 0) return choices.flatMap((one) => fieldsOf(one, path))
+  if (schema.items !== undefined) return fieldsOf(schema.items, `${path}[]`)
+  return Object.entries(schema.properties ?? {}).flatMap(([field, one]) => {
+    const place = path === '' ? field : `${path}.${field}`
+    const required = schema.required?.includes(field) === true ? ', **required**' : ''
+    const row = [`\`${place}\``, `${linked(one)}${required}`, inCell(one.description ?? '')]
+    return [row, ...fieldsOf(one, place)]
+  })
+}
+
+const FIELD_TITLES = ['field', 'type', 'meaning']
+
+/** What an operation takes or answers that has no name of its own. */
+function inlineFields(words: string, { content = {} }: Body): readonly string[] {
+  const fields = Object.values(content).flatMap(({ schema }) =>
+    schema === undefined ? [] : fieldsOf(schema),
+  )
+  return fields.length === 0 ? [] : [words, markdownTable(FIELD_TITLES, fields)]
+}
+
+function examplesOf({ content = {} }: Body): readonly string[] {
+  return Object.values(content)
+    .flatMap(({ examples = {} }) => Object.values(examples))
+    .map(
+      ({ summary, value }) =>
+        `${summary}:\n\n\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``,
+    )
+}
+
 function schemaSection([name, schema]: readonly [string, JsonSchema]): string {
-  const fields = Object.entries(schema.properties ?? {}).map(([field, one]) => [
-    `\`${field}\``,
-    `${linked(one)}${schema.required?.includes(field) === true ? ', **required**' : ''}`,
-    inCell(one.description ?? ''),
-  ])
+  const fields = fieldsOf(schema)
   const words = schema.description ?? ''
-  const shape =
-    fields.length > 0 ? markdownTable(['field', 'type', 'meaning'], fields) : linked(schema)
+  const shape = fields.length > 0 ? markdownTable(FIELD_TITLES, fields) : linked(schema)
   return [`### ${name}`, ...(words === '' ? [] : [words]), shape].join('\n\n')
 }
 
