@@ -3,7 +3,7 @@ import pg from 'pg'
 import type { Compilable } from 'kysely'
 import { BatonError, permanent, transient } from '@baton/runtime'
 import { poolOfSeveral } from './pool-of-several.ts'
-import { NoServerWritable, serversOf } from './servers.ts'
+import { LEAVING_STATES, NoServerWritable, serversOf } from './servers.ts'
 import type { Server } from './servers.ts'
 
 /** A pool or one connection inside a transaction; every statement takes it first. */
@@ -196,7 +196,7 @@ function openPool(traits: DatabaseTraits, options: PoolOptions): Pool {
   }
   const pool = servers.isOne
     ? open(servers.all[0])
-    : poolOfSeveral(servers, { open, isOfServer: isUnusable })
+    : poolOfSeveral(servers, { open, isUnusable })
   options.gauges?.busy.read(() => pool.totalCount - pool.idleCount)
   options.gauges?.idle.read(() => pool.idleCount)
   options.gauges?.waiting.read(() => pool.waitingCount)
@@ -207,16 +207,13 @@ function openPool(traits: DatabaseTraits, options: PoolOptions): Pool {
 // next statement says it as well, to the one who can act on it.
 const ignoreEnd = (): void => undefined
 
-/** The server ends, has become a standby, or takes nothing more: another connection may reach a better one. */
-const ENDING_STATES = ['25006', '57P01', '57P02', '57P03']
-
 /** What the driver says, without a state, of a connection that did not answer or is gone. */
 const UNANSWERED = /^(?:Query read timeout|Connection terminated)/
 
 // A statement that was not answered may still be running: its connection serves nobody again.
 function isUnusable(error: unknown): boolean {
   const cause = error instanceof BatonError ? error.cause : error
-  if (ENDING_STATES.includes(sqlState(cause))) return true
+  if (LEAVING_STATES.includes(sqlState(cause))) return true
   return cause instanceof Error && UNANSWERED.test(cause.message)
 }
 

@@ -6,8 +6,8 @@ import type { Server, Servers } from './servers.ts'
 interface Options {
   /** A pool whose new connections are let in only where the server takes writes. */
   readonly open: (server: Server) => pg.Pool
-  /** Whether an error says that a server may not be the right one any more. */
-  readonly isOfServer: (error: unknown) => boolean
+  /** Whether an error says that its connection serves nobody again: the server may not be the right one any more. */
+  readonly isUnusable: (error: unknown) => boolean
 }
 
 export interface PoolOfSeveral extends Pick<
@@ -18,7 +18,7 @@ export interface PoolOfSeveral extends Pick<
   query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>>
 }
 
-export function poolOfSeveral(servers: Servers, { open, isOfServer }: Options): PoolOfSeveral {
+export function poolOfSeveral(servers: Servers, { open, isUnusable }: Options): PoolOfSeveral {
   const pools = new Map<Server, pg.Pool>()
   let ending = false
 
@@ -28,7 +28,7 @@ export function poolOfSeveral(servers: Servers, { open, isOfServer }: Options): 
     const pool = open(server)
     // A connection that is given back as broken may have reached a server that was replaced: others are asked before it again.
     pool.on('release', (error: unknown) => {
-      if (error === true || isOfServer(error)) servers.leave(server)
+      if (error === true || isUnusable(error)) servers.leave(server)
     })
     // The first connection that is let in says where all others are no longer wanted.
     pool.on('connect', () => endAllBut(server))

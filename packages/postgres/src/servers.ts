@@ -166,8 +166,8 @@ export class NoServerWritable extends Error {
   }
 }
 
-/** A server that ends, starts, or has become a standby. */
-const OF_SERVER = ['25006', '57P01', '57P02', '57P03']
+/** The states in which a server ends, starts, or has become a standby: another may answer otherwise. */
+export const LEAVING_STATES: readonly string[] = ['25006', '57P01', '57P02', '57P03']
 const SQL_STATE = /^[\dA-Z]{5}$/
 /** What the pool says when all of its connections are at work. */
 const POOL_BUSY = 'timeout exceeded when trying to connect'
@@ -175,7 +175,7 @@ const POOL_BUSY = 'timeout exceeded when trying to connect'
 /** Whether another server may answer otherwise: this one is away or takes no writes. A role, a password or a limit is the same there. */
 function isOfServer(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown }
-  if (typeof code === 'string' && SQL_STATE.test(code)) return OF_SERVER.includes(code)
+  if (typeof code === 'string' && SQL_STATE.test(code)) return LEAVING_STATES.includes(code)
   return message !== POOL_BUSY
 }
 
