@@ -14,15 +14,13 @@ test('a whole file holds every byte, also where the disk took some writes in par
   const handle = await open(folder, 'r')
   const handles = Object.getPrototypeOf(handle) as typeof handle
   await handle.close()
-  const { write } = handles
+  const write = handles.write as (...given: unknown[]) => unknown
   const writes = vi.spyOn(handles, 'write').mockImplementation(function (
-    this: typeof handle,
-    bytes: Buffer,
-    from: number,
-    length: number,
-    position: number,
+    this: unknown,
+    ...given: unknown[]
   ) {
-    return write.call(this, bytes, from, Math.ceil(length / 2), position)
+    const [bytes, from, length, position] = given
+    return write.call(this, bytes, from, Math.ceil(Number(length) / 2), position)
   } as never)
   onTestFinished(() => writes.mockRestore())
   const written = randomBytes(SEGMENT_BYTES)
