@@ -24,6 +24,7 @@ import hashlib
 import hmac
 import http.client
 import json
+import logging
 import os
 import random
 import ssl
@@ -61,6 +62,9 @@ REFUSED_STATUSES = (400, 413, 422)
 """What is sent again as it is will be refused again."""
 
 
+LOGGER = logging.getLogger("baton")
+
+
 class BatonError(Exception):
     """What Baton refused: `code` is stable, `fix` says how to mend it, `errors` name places as JSON pointers."""
 
@@ -71,6 +75,18 @@ class BatonError(Exception):
         self.fix = str(problem.get("fix", ""))
         self.errors: Sequence[Mapping[str, Any]] = problem.get("errors") or []
         super().__init__(": ".join(part for part in (self.code, self.detail) if part) + (f". {self.fix}" if self.fix else ""))
+
+
+class GatewayUnavailable(BatonError, ConnectionError):
+    """No gateway answered, however often it was asked: nothing says whether the last request arrived. Repeating is safe."""
+
+    def __init__(self, base: str, cause: Exception):
+        problem = {
+            "code": "BATON_GATEWAY_UNAVAILABLE",
+            "detail": f"{base} did not answer ({cause})",
+            "fix": "Check BATON_GATEWAY_URL and that the gateway runs; repeating is safe.",
+        }
+        super().__init__(0, problem)
 
 
 class Canceled(Exception):
@@ -462,6 +478,8 @@ class Baton:
         except Canceled:
             outcome = fail("CANCELED")
         except Exception:
+            # Baton is told a code only: what went wrong stands in the agent's own log.
+            LOGGER.exception("handoff %s: the agent raised", execution.handoff_id)
             outcome = fail("AGENT_RAISED", retry=True)
         finally:
             done.set()
@@ -498,10 +516,10 @@ class Baton:
         for tried in range(1, TRIES_MAX + 1):
             try:
                 status, answered, answer = self._once(method, path, data, headers, extra_s)
-            except (OSError, http.client.HTTPException):
+            except (OSError, http.client.HTTPException) as cause:
                 self._local.connection = None
                 if tried == TRIES_MAX:
-                    raise
+                    raise GatewayUnavailable(f"{self._parts.scheme}://{self._parts.netloc.rpartition('@')[2]}", cause) from None
                 time.sleep(_wait_s(tried, None))
                 continue
             if status < 400:
