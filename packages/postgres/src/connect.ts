@@ -194,9 +194,7 @@ function openPool(traits: DatabaseTraits, options: PoolOptions): Pool {
     pool.on('connect', (client) => client.on('error', ignoreEnd))
     return pool
   }
-  const pool = servers.isOne
-    ? open(servers.all[0])
-    : poolOfSeveral(servers, { open, isUnusable })
+  const pool = servers.isOne ? open(servers.all[0]) : poolOfSeveral(servers, { open, isUnusable })
   options.gauges?.busy.read(() => pool.totalCount - pool.idleCount)
   options.gauges?.idle.read(() => pool.idleCount)
   options.gauges?.waiting.read(() => pool.waitingCount)
