@@ -1,3 +1,4 @@
+// Write-ahead log is in its file as it came, also where the disk took a write in parts.
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+// What is known of erasures is read again after a crash cut the last line of the journal.
 import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

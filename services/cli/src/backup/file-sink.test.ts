@@ -1,3 +1,4 @@
+// A file of a backup is whole and on disk when it ends, and a disk that takes no more ends it with its own words.
 import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'

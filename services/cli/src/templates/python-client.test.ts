@@ -1,3 +1,4 @@
+// The Python client says which gateway does not answer, and what an agent raised.
 import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 
