@@ -312,6 +312,27 @@ describe('what others have', () => {
     expect(differing.length).toBeGreaterThan(6)
   })
 
+  it.each(['approvals', 'escalations', 'alerts', 'dead-letters'])(
+    'no page and no total of %s says that they are there, whatever the cursor',
+    async (name) => {
+      const list = async (key: Key, cursor = '') =>
+        (
+          await get(fixture.gateway, `/v2/${name}?limit=1${cursor && `&cursor=${cursor}`}`, of(key))
+        ).json<{ total: number }>()
+      expect((await list(acme)).total).toBe(name === 'alerts' ? 0 : 1)
+      const nothing = { total: 0, nextCursor: null }
+      expect(await list(globex)).toMatchObject(nothing)
+      const ends = ['0'.repeat(8), 'f'.repeat(8)].map(
+        (id) => `${id}-0000-4000-8000-${'0'.repeat(12)}`,
+      )
+      const times = ['0', '9'.repeat(16)]
+      if (name === 'dead-letters') return
+      for (const id of [...ends, others.acme.handoffId])
+        for (const at of times)
+          expect(await list(globex, `${at}.${id}`)).toMatchObject({ ...nothing, [name]: [] })
+    },
+  )
+
   it('the signature of somebody of the same name at another tenant, or at none, decides nothing', async () => {
     const decide = (headers: object = {}) =>
       fixture.gateway.server.inject({
