@@ -168,6 +168,15 @@ describe('the sealer role', () => {
     const stored = async (body: string) =>
       (await sealer.query<{ stored: boolean }>({ text: store(body) })).rows[0]?.stored
     expect([await stored('a'), await stored('a'), await stored('b')]).toEqual([true, true, false])
+    const ahead = (name: string, held: string) =>
+      `select audit.${name}(${held}2, now(), 'x', 'note', '{0}', '{5}', '{note}') as outcome`
+    const outcome = async (text: string) =>
+      (await sealer.query<{ outcome: unknown }>({ text })).rows[0]?.outcome
+    expect(await outcome(ahead('store_seal', ''))).toBe(false)
+    const { rows } = await sealer.query<{ epoch: number }>({
+      text: `select epoch from audit.take_seal_lease('thief', 600000, null, false, false)`,
+    })
+    expect(await outcome(ahead('publish_seal', `${rows[0]?.epoch}, 'thief', `))).toBe('other')
     await sealer.end()
     for (const statement of [
       'update audit.seal set note = note',
