@@ -147,10 +147,7 @@ function inlineFields(words: string, { content = {} }: Body): readonly string[] 
 function examplesOf({ content = {} }: Body): readonly string[] {
   return Object.values(content)
     .flatMap(({ examples = {} }) => Object.values(examples))
-    .map(
-      ({ summary, value }) =>
-        `${summary}:\n\n\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``,
-    )
+    .map(({ summary, value }) => `${summary}:\n\n\`\`\`json\n${shownJson(value)}\n\`\`\``)
 }
 
 function schemaSection([name, schema]: readonly [string, JsonSchema]): string {
@@ -183,3 +180,8 @@ writePage(
     ...schemas,
   ].join('\n\n'),
 )
+
+/** As the formatter of the pages leaves it: a list of one short text stands on one line. */
+function shownJson(value: unknown): string {
+  return JSON.stringify(value, null, 2).replaceAll(/\[\n\s+("[^"\n]*")\n\s+\]/g, '[$1]')
+}

@@ -29,6 +29,8 @@ export async function readFollowed(root: string, systemId: string): Promise<Foll
   }
 }
 
+const CLOCKS_APART_MS = 60_000
+
 /** How a restored backup came up. */
 interface Reached {
   readonly until: Until
@@ -50,9 +52,10 @@ export async function reached(
   const kept = await Promise.all(
     servers.map(async ({ systemId, timeline }) => {
       const followed = await readFollowed(root, systemId)
-      return followed !== undefined && followed.timeline >= timeline
-        ? Date.parse(followed.coveredUntil)
-        : 0
+      if (followed === undefined || followed.timeline < timeline) return 0
+      const coveredMs = Date.parse(followed.coveredUntil)
+      // Whoever may write to the folder may write this; nothing was covered until a time that has not come.
+      return coveredMs <= Date.now() + CLOCKS_APART_MS ? coveredMs : 0
     }),
   )
   const known = Math.max(copied, newestCommit?.getTime() ?? 0, Math.min(...kept))
