@@ -30,6 +30,7 @@ import random
 import ssl
 import threading
 import time
+import traceback
 import urllib.parse
 import uuid
 from dataclasses import dataclass, field
@@ -477,9 +478,10 @@ class Baton:
             outcome = handler(execution)
         except Canceled:
             outcome = fail("CANCELED")
-        except Exception:
-            # Baton is told a code only: what went wrong stands in the agent's own log.
-            LOGGER.exception("handoff %s: the agent raised", execution.handoff_id)
+        except Exception as error:
+            # Baton is told a code only. What it was and where stands in the agent's own log, its words do not: they may quote the work.
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            LOGGER.error("handoff %s: the agent raised %s at %s, line %s", execution.handoff_id, type(error).__name__, at.filename, at.lineno)
             outcome = fail("AGENT_RAISED", retry=True)
         finally:
             done.set()

@@ -67,7 +67,8 @@ describe('approvals', () => {
     expect([otherwise.statusCode, otherwise.json().code]).toEqual([409, 'BATON_APPROVAL_CLOSED'])
     const refused = await act(`/v2/approvals/${second.handoffId}`, { decision: 'reject' })
     expect(refused.json()).toMatchObject({ state: 'REJECTED' })
-    expect((await get(fixture.gateway, '/v2/approvals')).json()).toEqual({ approvals: [] })
+    const none = { approvals: [], nextCursor: null, total: 0, totalIsExact: true }
+    expect((await get(fixture.gateway, '/v2/approvals')).json()).toEqual(none)
   })
 
   it.each([

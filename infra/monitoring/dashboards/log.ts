@@ -87,6 +87,7 @@ export const LOG: Board = {
           queries: [
             { expression: added('baton_audit_records_total'), legend: 'records' },
             { expression: added('baton_seals_total'), legend: 'seals' },
+            { expression: 'sum(baton_sealer_leading)', legend: 'sealers that seal' },
           ],
         }),
         line({

@@ -37,7 +37,8 @@ export interface ChildService {
 const living = new Set<ChildProcess>()
 process.once('exit', () => living.forEach((child) => child.kill('SIGKILL')))
 
-const READY_MAX_MS = 30_000
+/** A machine that starts everything at once, or has other things to do, takes its time. */
+const READY_MAX_MS = 90_000
 const STOP_MAX_MS = 30_000
 const TOO_LATE = `was not ready within ${READY_MAX_MS / 1000} s`
 const LOG_LINES = 8

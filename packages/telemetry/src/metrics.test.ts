@@ -30,6 +30,7 @@ describe('E18 metric names', () => {
       baton_requests_refused_total: 'counter',
       baton_resumes_total: 'counter',
       baton_revisions_total: 'counter',
+      baton_sealer_leading: 'gauge',
       baton_seals_total: 'counter',
       baton_handoff_latency_seconds: 'histogram',
       baton_handoffs_total: 'counter',

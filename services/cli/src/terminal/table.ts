@@ -16,6 +16,11 @@ const CUT_MIN = 16
 
 type Cells = readonly (readonly string[])[]
 
+/** Titles may be there twice: a column is known by its place in each row. */
+interface PlacedColumn extends Column {
+  readonly place: number
+}
+
 /**
  * Lines of a table with a heading line; no line ends in blanks. Cells beyond the columns are dropped. Where it would be wider than the
  * terminal, columns that may be cut are cut first, then columns are left out and named, and where that is not enough each row
@@ -26,31 +31,33 @@ export function renderTable(
   rows: Cells,
   width: number = widthOfTerminal(),
 ): string {
-  const kept = keptColumns(columns, rows, width)
+  const kept = keptColumns(
+    columns.map((column, place) => ({ ...column, place })),
+    rows,
+    width,
+  )
   if (kept === undefined) return rowsAsLines(columns, rows, width)
-  const aligned = alignedLines(kept.columns, pick(columns, kept.columns, rows))
-  const left = columns.filter(({ title }) => !kept.columns.some((one) => one.title === title))
+  const aligned = alignedLines(kept, pick(kept, rows))
+  const left = columns.filter((_, index) => !kept.some(({ place }) => place === index))
   const names = left.map(({ title }) => title).join(', ')
   return [...aligned, ...(left.length === 0 ? [] : [clip(`(no room for ${names})`, width)])].join(
     '\n',
   )
 }
 
-const pick = (all: readonly Column[], kept: readonly Column[], rows: Cells): Cells => {
-  const places = kept.map(({ title }) => all.findIndex((one) => one.title === title))
-  return rows.map((row) => places.map((place) => row[place] ?? ''))
-}
+const pick = (kept: readonly PlacedColumn[], rows: Cells): Cells =>
+  rows.map((row) => kept.map(({ place }) => row[place] ?? ''))
 
 /** The columns with which the table fits, cut where they have to be; undefined where it fits with none. */
 function keptColumns(
-  all: readonly Column[],
+  all: readonly PlacedColumn[],
   rows: Cells,
   width: number,
-): { readonly columns: readonly Column[] } | undefined {
+): readonly PlacedColumn[] | undefined {
   let columns = all
   for (;;) {
-    const cut = cutColumns(columns, pick(all, columns, rows), width)
-    if (cut !== undefined) return { columns: cut }
+    const cut = cutColumns(columns, pick(columns, rows), width)
+    if (cut !== undefined) return cut
     const drop = Math.max(...columns.map(({ dropAt = 0 }) => dropAt))
     if (drop === 0) return undefined
     columns = columns.filter(({ dropAt = 0 }) => dropAt !== drop)
@@ -58,10 +65,10 @@ function keptColumns(
 }
 
 function cutColumns(
-  columns: readonly Column[],
+  columns: readonly PlacedColumn[],
   rows: Cells,
   width: number,
-): readonly Column[] | undefined {
+): readonly PlacedColumn[] | undefined {
   const widths = columns.map(({ title, widthMax = Infinity }, index) =>
     Math.max(widthOf(title), ...rows.map((row) => Math.min(widthMax, widthOf(row[index] ?? '')))),
   )
