@@ -65,6 +65,12 @@ describe('refusals', () => {
   test('tokens: none, a wrong one, and the one for reading', async () => {
     const none = await fetch(`${auditor.url}/v1/records`, { method: 'POST', body: '{}' })
     expect(await problemOf(none)).toMatchObject({ status: 401, code: 'BATON_TOKEN_MISSING' })
+    const basic = await auditor.post({ entries: [entryOf()] }, { authorization: 'Basic YTpi' })
+    expect(await problemOf(basic)).toMatchObject({
+      status: 401,
+      code: 'BATON_TOKEN_MISSING',
+      detail: 'the Authorization header is not of the scheme Bearer',
+    })
     const reading = await auditor.post(
       { entries: [entryOf()] },
       { authorization: 'Bearer read-token-ecae13117d6f0584c25a9d' },

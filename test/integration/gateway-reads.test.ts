@@ -162,7 +162,11 @@ it.each([
     code,
   })
   const invalid = await get(fixture.gateway, `${path}nonsense`)
-  expect(invalid.json()).toMatchObject({ status: 400, code: 'BATON_PARAMETER_INVALID' })
+  expect(invalid.json()).toMatchObject({
+    status: 400,
+    code: 'BATON_PARAMETER_INVALID',
+    parameter: 'id',
+  })
 })
 
 it('lists tasks by status and dead letters that wait', async () => {
@@ -218,9 +222,17 @@ it.each([
   '/v2/tasks?limit=0',
   '/v2/dead-letters?limit=many',
   '/v2/tasks?limit=1&limit=2',
-])('refuses %s', async (url) => {
+  '/v2/dead-letters/released?since=yesterday',
+])('refuses %s, and names the parameter', async (url) => {
   const response = await get(fixture.gateway, url)
-  expect(response.json()).toMatchObject({ status: 400, code: 'BATON_PARAMETER_INVALID' })
+  const [, parameter = ''] = /\?(\w+)=/.exec(url) ?? []
+  const { detail } = response.json()
+  expect(response.json()).toMatchObject({
+    status: 400,
+    code: 'BATON_PARAMETER_INVALID',
+    parameter,
+  })
+  expect(detail).toContain(`query parameter ${parameter}`)
 })
 
 it('refuses a query parameter that a path does not take, instead of answering everything', async () => {
@@ -423,6 +435,6 @@ it('lists tasks in pages to the last one, with the total, by a cursor of the sam
   for (const query of [`status=RUNNING&cursor=${first.nextCursor}`, 'cursor=bm9uZQ']) {
     const refused = await get(fixture.gateway, `/v2/tasks?${query}`)
     expect(refused.statusCode).toBe(400)
-    expect(refused.json()).toMatchObject({ code: 'BATON_CURSOR_INVALID' })
+    expect(refused.json()).toMatchObject({ code: 'BATON_CURSOR_INVALID', parameter: 'cursor' })
   }
 })

@@ -57,6 +57,7 @@ describe('who may call:', () => {
   it.each([
     ['no key', undefined, 401, 'BATON_API_KEY_MISSING'],
     ['another scheme', 'Basic abc', 401, 'BATON_API_KEY_INVALID'],
+    ['a key without its scheme', keys.sender.key, 401, 'BATON_API_KEY_INVALID'],
     [
       'a made-up key',
       'Bearer bk_nobody_0123456789012345678901234567890123456789012',
@@ -95,6 +96,14 @@ describe('who may call:', () => {
       expect(response.statusCode).toBe(403)
     },
   )
+})
+
+it('says that another scheme than Bearer is not taken', async () => {
+  const answer = await get(fixture.gateway, '/v2/tasks', { authorization: 'Basic YTpi' })
+  expect(answer.json()).toMatchObject({
+    detail: 'the Authorization header is not of the scheme Bearer',
+    fix: expect.stringContaining('Basic and other schemes are not taken'),
+  })
 })
 
 it('limits each key by itself and says when to come back', async () => {

@@ -577,7 +577,7 @@ readonly "detail": string
 readonly "code": string
 readonly "fix": string
 readonly "pointer"?: string
-/** The query parameter that is meant. */
+/** The parameter of path or query that is meant. */
 readonly "parameter"?: string
 readonly "errors"?: readonly ({
 readonly "pointer"?: string

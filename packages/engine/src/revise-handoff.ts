@@ -122,7 +122,7 @@ function commit(pool: Pool, wanted: Revision, actor: string): Promise<RevisionOu
 // Through the same checks as a send (E09). Task, parent, sender, target type, priority, trace, residency and a
 // demand for approval are kept; with another of them it would be another handoff.
 function prepareRevision(
-  { base, standing }: Standing,
+  { base, standing }: StandingHandoff,
   correction: Correction,
   options: PrepareOptions,
 ): NewHandoff {
@@ -155,17 +155,17 @@ function correctedMessage(
   return { ...prepared, addedCostMicroUSD: 0, requestSha256: prepared.sha256 }
 }
 
-interface Standing {
+interface StandingHandoff {
   readonly base: RevisionBase
   readonly standing: HandoffMessage
 }
 
 type Rebuilding = Extract<Correction, { agentState: unknown }>
 
-const askedOf = ({ base }: Standing): HandoffRequest | undefined =>
+const askedOf = ({ base }: StandingHandoff): HandoffRequest | undefined =>
   readCheckpoint(base.checkpoint).request as HandoffRequest | undefined
 
-function requestOf(of: Standing, { agentState, constraints }: Rebuilding): HandoffRequest {
+function requestOf(of: StandingHandoff, { agentState, constraints }: Rebuilding): HandoffRequest {
   const { handoffId, parentHandoffId, toAgent } = of.standing
   return {
     agentState: { handoffId, parentHandoffId, ...residencyOf(of.standing), ...agentState },
@@ -174,7 +174,7 @@ function requestOf(of: Standing, { agentState, constraints }: Rebuilding): Hando
   }
 }
 
-function rebuilt(of: Standing, correction: Rebuilding, options: PrepareOptions): NewHandoff {
+function rebuilt(of: StandingHandoff, correction: Rebuilding, options: PrepareOptions): NewHandoff {
   const { base, standing } = of
   const paid = paidFor(standing, askedOf(of))
   const { traceparent } = base

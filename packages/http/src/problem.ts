@@ -21,7 +21,7 @@ export interface ProblemOptions {
   readonly detail: string
   readonly fix?: string | undefined
   readonly pointer?: string | undefined
-  /** The name of the query parameter that is meant. */
+  /** The name of the parameter of path or query that is meant. */
   readonly parameter?: string | undefined
   readonly errors?: readonly ProblemItem[]
   readonly headers?: Readonly<Record<string, string>>

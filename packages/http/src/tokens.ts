@@ -22,16 +22,18 @@ export function requireToken(token: string, what: string): RequireToken {
   const matches = matcherOf(token)
   return (authorization) => {
     const given = bearerOf(authorization)
-    if (given === undefined) throw unauthorized(what)
+    if (given === undefined) throw unauthorized(what, authorization !== undefined)
     if (!matches(given)) throw forbidden(what)
   }
 }
 
-const unauthorized = (what: string) =>
+const unauthorized = (what: string, isOtherScheme: boolean) =>
   new ProblemError({
     status: 401,
     code: 'BATON_TOKEN_MISSING',
-    detail: 'the request has no bearer token',
+    detail: isOtherScheme
+      ? 'the Authorization header is not of the scheme Bearer'
+      : 'the request has no bearer token',
     fix: `Send the header "Authorization: Bearer <${what} token>".`,
   })
 

@@ -2,7 +2,7 @@
 // each promotion begins a new timeline, and only the newest that any of them knows of counts.
 
 /** What a server says of itself. */
-export interface Standing {
+export interface ServerStanding {
   /** The same for a primary and all that follow it. */
   readonly systemId: string
   /** The one it writes, or follows. */
@@ -20,16 +20,16 @@ export interface FailOver {
   /** It did not answer, or takes no writes any more: all have to be asked again. */
   leave(server: number): void
   /** Whether a server is, by what it says now, not the one to write to. */
-  refuse(standing: Standing): Refusal | undefined
+  refuse(standing: ServerStanding): Refusal | undefined
   /** Chooses by what all of them said, undefined for one that did not; answers why each of the others is not the one. */
-  choose(standings: readonly (Standing | undefined)[]): readonly (Refusal | undefined)[]
+  choose(standings: readonly (ServerStanding | undefined)[]): readonly (Refusal | undefined)[]
 }
 
 export function followFailOver(): FailOver {
   let primary: number | undefined
-  let known: Pick<Standing, 'systemId' | 'timeline'> | undefined
+  let known: Pick<ServerStanding, 'systemId' | 'timeline'> | undefined
 
-  function refuse({ systemId, timeline, isWritable }: Standing): Refusal | undefined {
+  function refuse({ systemId, timeline, isWritable }: ServerStanding): Refusal | undefined {
     if (known !== undefined && known.systemId !== systemId) return 'stranger'
     if (!isWritable) return 'standby'
     return known !== undefined && timeline < known.timeline ? 'replaced' : undefined

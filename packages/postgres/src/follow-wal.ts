@@ -98,7 +98,7 @@ async function keepHistory(client: pg.Client, timeline: number, folder: string):
 }
 
 /** Where the server stands, and how long its files are. */
-interface Standing {
+interface WalStanding {
   readonly segmentBytes: number
   readonly timeline: number
   readonly lsn: string
@@ -107,7 +107,7 @@ interface Standing {
 /** The beginning of the first segment that is wanted and not whole yet. What was kept of another timeline is of another history. */
 async function startOf(
   { folder, from }: FollowWalOptions,
-  { segmentBytes, timeline, lsn }: Standing,
+  { segmentBytes, timeline, lsn }: WalStanding,
 ): Promise<bigint> {
   const size = BigInt(segmentBytes)
   const whole = (await listWalFiles(folder, segmentBytes)).filter(

@@ -40,6 +40,7 @@ export {
   formatLsn,
   isHistoryName,
   listWalFiles,
+  WAL_SEGMENT_BYTES_USUAL,
   readLsn,
   segmentBytesOf,
   walFileName,

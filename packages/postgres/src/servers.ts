@@ -3,7 +3,7 @@ import pg from 'pg'
 import { namesOfServers } from '@baton/runtime'
 import type { Database } from './connect.ts'
 import { followFailOver } from './fail-over.ts'
-import type { FailOver, Refusal, Standing } from './fail-over.ts'
+import type { FailOver, Refusal, ServerStanding } from './fail-over.ts'
 import { secureConnections } from './secure-connection.ts'
 import type { Connecting } from './secure-connection.ts'
 
@@ -102,7 +102,7 @@ const BOUNDS = { connectionTimeoutMillis: 2_000, query_timeout: 2_000 }
 
 async function ask({
   connecting,
-}: Server): Promise<{ readonly standing: Standing } | { readonly error: Error }> {
+}: Server): Promise<{ readonly standing: ServerStanding } | { readonly error: Error }> {
   const client = new pg.Client({ ...connecting, ...BOUNDS })
   client.on('error', () => undefined)
   try {
@@ -186,8 +186,10 @@ const STANDING = `select (select system_identifier::text from pg_control_system(
     then (select to_hex(timeline_id) from pg_control_checkpoint())
     else substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) end as timeline`
 
-async function readStanding(client: Pick<pg.Client, 'query'>): Promise<Standing> {
-  const { rows } = await client.query<Omit<Standing, 'timeline'> & { timeline: string }>(STANDING)
+async function readStanding(client: Pick<pg.Client, 'query'>): Promise<ServerStanding> {
+  const { rows } = await client.query<Omit<ServerStanding, 'timeline'> & { timeline: string }>(
+    STANDING,
+  )
   const [row] = rows
   if (row === undefined) throw new TypeError('a select without a table answers one row')
   return { ...row, timeline: Number.parseInt(row.timeline, 16) }

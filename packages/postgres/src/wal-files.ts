@@ -59,10 +59,13 @@ export async function listWalFiles(folder: string, segmentBytes: number): Promis
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
+/** How long a file of the write-ahead log is where nobody chose otherwise when the server was made. */
+export const WAL_SEGMENT_BYTES_USUAL = 16_777_216
+
 /** How long a file of a server's write-ahead log is. */
 export async function segmentBytesOf(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ bytes: number }>(
     `select setting::integer as bytes from pg_settings where name = 'wal_segment_size'`,
   )
-  return rows[0]?.bytes ?? 16_777_216
+  return rows[0]?.bytes ?? WAL_SEGMENT_BYTES_USUAL
 }

@@ -22,6 +22,7 @@ import {
   secret,
   text,
   url,
+  urls,
   withFilesRead,
 } from './settings.ts'
 import type { SettingsSpec } from './settings.ts'
@@ -168,6 +169,14 @@ describe('a variable that is no setting', () => {
     )
     expect(message).not.toContain('hunter2')
   })
+})
+
+it('says which URL of a list is wrong', () => {
+  const spec = { BATON_AUDIT_URL: urls(['http', 'https'], { help: 'Where auditors are.' }) }
+  const read = (BATON_AUDIT_URL: string) => () => readSettings(spec, { BATON_AUDIT_URL })
+  expect(read('http://a,ftp://b,http://c')).toThrow(/as URL 2 of 3/)
+  expect(read('http://a,http://b,')).toThrow(/as URL 3 of 3/)
+  expect(read('ftp://b')).not.toThrow(/as URL/)
 })
 
 it('refuses the former name of a setting, and says what it is called now', () => {

@@ -163,14 +163,20 @@ export const url = (protocols: readonly string[], common: Common<string>): Setti
 
 const URLS_MAX = 4
 
+const problemIn = (read: { value: string } | { problem: string }): string | undefined =>
+  'problem' in read ? read.problem : undefined
+
 const ofUrlLists = (protocols: readonly string[]) => ({
   ...ofUrls(protocols),
   bounds: `${protocols.join(', ')}; up to ${URLS_MAX}, separated by commas`,
   parse: (raw: string) => {
     const all = raw.split(',')
     if (all.length > URLS_MAX) return { problem: `expected at most ${URLS_MAX} URLs` }
-    const wrong = all.map((one) => parseUrl(one, protocols)).find((one) => 'problem' in one)
-    return wrong ?? { value: raw }
+    const problems = all.map((one) => parseUrl(one, protocols)).map(problemIn)
+    const wrong = problems.findIndex((problem) => problem !== undefined)
+    if (wrong === -1) return { value: raw }
+    const place = all.length === 1 ? '' : `, as URL ${wrong + 1} of ${all.length}`
+    return { problem: `${problems[wrong]}${place}` }
   },
 })
 

@@ -148,6 +148,7 @@ const LIST = {
       code: 'BATON_PARAMETER_INVALID',
       detail: 'after is a lower-case UUID',
       fix: 'Give `next` of the answer before.',
+      parameter: 'after',
     }),
   }),
 }

@@ -454,7 +454,7 @@ const ANSWERS = {
         code: { type: 'string', pattern: '^BATON_' },
         fix: text,
         pointer: text,
-        parameter: described(text, 'The query parameter that is meant.'),
+        parameter: described(text, 'The parameter of path or query that is meant.'),
         errors: listOf(
           record({ pointer: text, rule: text, detail: text, fix: text, expected: text }),
         ),

@@ -56,7 +56,7 @@ export interface ApiKey extends Access {
   readonly isRevoked?: boolean
 }
 
-type KeyFault = 'missing' | 'unknown' | 'expired' | 'revoked' | 'unread'
+type KeyFault = 'missing' | 'scheme' | 'unknown' | 'expired' | 'revoked' | 'unread'
 
 /** A problem is why a token was refused. */
 export type Identified =
@@ -85,6 +85,7 @@ export function identify(
   nowMs: number,
 ): Identified {
   if (authorization === undefined) return { ok: false, why: 'missing' }
+  if (!/^Bearer /i.test(authorization)) return { ok: false, why: 'scheme' }
   const groups = BEARER.exec(authorization)?.groups
   const key = keys.get(groups?.['id'] ?? '')
   const same = timingSafeEqual(digest(groups?.['key'] ?? ''), key?.sha256 ?? NOBODY)

@@ -50,6 +50,7 @@ const cursorInvalid = (detail: string) =>
     status: 400,
     code: 'BATON_CURSOR_INVALID',
     detail,
+    parameter: 'cursor',
     fix: 'Repeat the filter of the page that gave nextCursor, or leave out the cursor to begin anew.',
   })
 

@@ -17,13 +17,21 @@ export const refusedRequest =
   (what: string) =>
   (errors: readonly FastifySchemaValidationError[], part: string): ProblemError => {
     if (part === 'body') return invalidBody(errors)
-    const name = errors[0]?.instancePath.slice(1) ?? ''
-    const [detail, fix] = PARAMETERS[name] ?? [
-      `the ${what} id is not a lower-case UUID`,
-      'Use the id as it was answered.',
-    ]
-    return new ProblemError({ status: 400, code: 'BATON_PARAMETER_INVALID', detail, fix })
+    const parameter = errors[0]?.instancePath.slice(1) || 'id'
+    const [detail, fix] = PARAMETERS[parameter] ?? otherParameter(part, parameter, what)
+    return new ProblemError({
+      status: 400,
+      code: 'BATON_PARAMETER_INVALID',
+      detail,
+      fix,
+      parameter,
+    })
   }
+
+const otherParameter = (part: string, name: string, what: string) =>
+  part === 'params'
+    ? ([`the ${what} id is not a lower-case UUID`, 'Use the id as it was answered.'] as const)
+    : filter(name)
 
 const filter = (name: string) =>
   [
@@ -66,6 +74,7 @@ const PARAMETERS: Readonly<Record<string, readonly [detail: string, fix: string]
   fromPrefix: filter('fromPrefix'),
   toPrefix: filter('toPrefix'),
   before: ['the query parameter before is no time', 'Use one such as 2026-11-23T01:02:03Z.'],
+  since: ['the query parameter since is no time', 'Use one such as 2026-11-23T01:02:03Z.'],
 }
 
 function invalidBody(found: readonly FastifySchemaValidationError[]): ProblemError {

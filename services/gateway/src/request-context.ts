@@ -119,6 +119,11 @@ const REFUSED = {
     'the request carries no API key',
     'Send the header Authorization: Bearer bk_<id>_<secret>.',
   ),
+  scheme: unauthorized(
+    'BATON_API_KEY_INVALID',
+    'the Authorization header is not of the scheme Bearer',
+    'Send Authorization: Bearer bk_<id>_<secret>; Basic and other schemes are not taken here.',
+  ),
   unknown: unauthorized(
     'BATON_API_KEY_INVALID',
     'this is not a valid API key',

@@ -14,7 +14,7 @@ interface LeaseOptions {
   /** Cosigns each seal before it is published; undefined where none is asked first. */
   readonly firstWitness: VerifierKey | undefined
   /** Whether it may take over from sealers that asked another witness first. */
-  readonly isAnew: boolean
+  readonly isAnchorFirstStart: boolean
   readonly logger: Logger
 }
 
@@ -39,7 +39,7 @@ export interface Lease {
 }
 
 export function createLease(options: LeaseOptions): Lease {
-  const { pool, holder, leaseMs, firstWitness: key, isAnew, logger } = options
+  const { pool, holder, leaseMs, firstWitness: key, isAnchorFirstStart, logger } = options
   const witness = key === undefined ? null : formatVerifierKey(key)
   let lease: (HeldLease & { readonly untilMs: number }) | undefined
   let isRestarted = true
@@ -65,7 +65,13 @@ export function createLease(options: LeaseOptions): Lease {
     },
     async take() {
       const askedMs = performance.now()
-      const answer = await takeSealLease(pool, { holder, leaseMs, witness, isRestarted, isAnew })
+      const answer = await takeSealLease(pool, {
+        holder,
+        leaseMs,
+        witness,
+        isRestarted,
+        isAnchorFirstStart,
+      })
       isRestarted = false
       if (answer.outcome === 'other_witness') throw otherWitness(answer.holder)
       if (answer.outcome === 'held') return { ...answer, taken: false }

@@ -104,7 +104,7 @@ function openSealing(options: SealerOptions) {
   const log = createSealLog(options)
   const anchors = options.anchors(log)
   const witness = firstWitnessOf(options, anchors)
-  const lease = createLease({ ...options, isAnew: options.isAnchorFirstStart })
+  const lease = createLease(options)
   // The first witness is shown every seal before; asked from here too, it would be shown one that is not its newest.
   const others = anchors.filter((anchor) => anchor !== witness?.anchor)
   const anchoring = createAnchoring({ ...options, anchors: others })

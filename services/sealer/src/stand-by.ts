@@ -18,18 +18,18 @@ type StandByOptions = Pick<
 > & { readonly witness: FirstWitness }
 
 /** `halted`: what was found must not be sealed. */
-export type Reached =
+export type SealsReached =
   | { readonly kind: 'reached'; readonly state: SealerState | undefined }
   | { readonly kind: 'halted'; readonly findings: readonly Finding[] }
 
 export interface StandBy {
   /** What the witness has cosigned by now, as far as the database has it. */
-  follow(state: SealerState | undefined): Promise<Reached>
+  follow(state: SealerState | undefined): Promise<SealsReached>
   /**
    * What the next seal continues, once the lease is held: all that is published, and the seal that was about to be. Throws
    * BATON_SEALER_UNWITNESSED where the database has seals that the witness and this sealer do not know.
    */
-  reach(state: SealerState | undefined): Promise<Reached>
+  reach(state: SealerState | undefined): Promise<SealsReached>
 }
 
 /** Seals that are followed one by one, so that the map of tasks that one of them commits to is known. */
@@ -51,7 +51,7 @@ function createFollowing(options: StandByOptions) {
   }
 
   /** What the witness vouches for, read from the first record on: where there is no state to go on from. */
-  async function rebuild(published: number): Promise<Reached> {
+  async function rebuild(published: number): Promise<SealsReached> {
     // It may have cosigned a seal that is about to be published: what it knows more is judged by whoever takes over.
     const latest = async () => {
       const head = await witness.anchor.latest()
@@ -71,7 +71,7 @@ function createFollowing(options: StandByOptions) {
     snapshot: Snapshot,
     state: SealerState | undefined,
     { toSeq, proposal }: { readonly toSeq: number; readonly proposal?: SealRow | undefined },
-  ): Promise<Reached | undefined> {
+  ): Promise<SealsReached | undefined> {
     const from = state?.tree.size ?? 0
     const seals = sealsBetween(snapshot, { from, toSeq, proposal })
     const chainsAt = (size: number) => chains.get(size)
@@ -90,9 +90,9 @@ export function createStandBy(options: StandByOptions): StandBy {
   const { rebuild, followTo } = createFollowing(options)
 
   async function goOnFrom(
-    begun: Reached,
+    begun: SealsReached,
     to: { readonly toSeq: number; readonly proposal: SealRow | undefined },
-  ): Promise<Reached | undefined> {
+  ): Promise<SealsReached | undefined> {
     if (begun.kind === 'halted') return begun
     return inSnapshot(pool, (snapshot) => followTo(snapshot, begun.state, to))
   }
@@ -108,7 +108,7 @@ export function createStandBy(options: StandByOptions): StandBy {
       const seen = await witness.seen()
       if (seen === undefined || seen.size <= size || seen.size > published) return reachedAt(state)
       const reached = await inSnapshot(pool, async (snapshot) => {
-        let one: Reached | undefined = reachedAt(state)
+        let one: SealsReached | undefined = reachedAt(state)
         const first = seen.size - size > ONE_BY_ONE_MAX ? seen.size : size + 1
         for (let toSeq = first; toSeq <= seen.size && one?.kind === 'reached'; toSeq += 1)
           one = await followTo(snapshot, one.state, { toSeq })
@@ -155,7 +155,7 @@ interface Known {
 function beyondReach(
   name: string,
   { published, proposal, cosigned, state }: Known,
-): Reached | undefined {
+): SealsReached | undefined {
   const own = state?.tree.size ?? 0
   const there = Math.max(published + (proposal === undefined ? 0 : 1), own)
   if (cosigned > there) {
@@ -167,7 +167,7 @@ function beyondReach(
 }
 
 /** What this sealer wrote down and could not publish any more. */
-function ownSeal(state: SealerState, { published, proposal }: Known): Reached {
+function ownSeal(state: SealerState, { published, proposal }: Known): SealsReached {
   const isSame = proposal === undefined || equalBytes(proposal.body, state.seal.body)
   return isSame ? reachedAt(state) : halted(published, 'SEAL_LOG', OTHER_ENTRY)
 }
@@ -177,7 +177,7 @@ async function faultOf(
   pool: Pool,
   { tree, seal }: SealerState,
   published: number,
-): Promise<Reached | undefined> {
+): Promise<SealsReached | undefined> {
   if (tree.size > published + 1) {
     const message = `the database has ${published} seals, and had ${tree.size}`
     return halted(published, 'SEAL_LOG', message)
@@ -201,9 +201,9 @@ async function* sealsBetween(
   if (proposal !== undefined) yield proposal
 }
 
-const reachedAt = (state: SealerState | undefined): Reached => ({ kind: 'reached', state })
+const reachedAt = (state: SealerState | undefined): SealsReached => ({ kind: 'reached', state })
 
-const halted = (seq: number, rule: Finding['rule'], message: string): Reached => ({
+const halted = (seq: number, rule: Finding['rule'], message: string): SealsReached => ({
   kind: 'halted',
   findings: [{ origin: 'seals', seq, rule, message }],
 })

@@ -17,7 +17,7 @@ interface LeaseRequest {
   /** Whether this process was just started: then it takes what it held itself before. */
   readonly isRestarted: boolean
   /** Whether it may take over from sealers that asked another witness first. */
-  readonly isAnew: boolean
+  readonly isAnchorFirstStart: boolean
 }
 
 export type LeaseAnswer =
@@ -39,8 +39,8 @@ interface TakenRow {
 
 /** As audit_sealer. Whoever does not get it is noted as one that stands by. */
 export async function takeSealLease(db: Database, asked: LeaseRequest): Promise<LeaseAnswer> {
-  const { holder, leaseMs, witness, isRestarted, isAnew } = asked
-  const values = [holder, leaseMs, witness, isRestarted, isAnew]
+  const { holder, leaseMs, witness, isRestarted, isAnchorFirstStart } = asked
+  const values = [holder, leaseMs, witness, isRestarted, isAnchorFirstStart]
   const [row] = await run<TakenRow>(db, 'take_seal_lease', TAKE, values)
   if (row?.outcome === 'taken') return { outcome: 'taken', epoch: row.epoch }
   if (row?.outcome === 'other_witness') return { outcome: 'other_witness', holder: row.holder }

@@ -49,7 +49,7 @@ export function readChunk({ seq, body }: NewChunk): CommittedChunk {
 }
 
 /** What stands where chunks were to be committed. */
-export interface Standing {
+export interface StreamStanding {
   /** Undefined where nothing executes. */
   readonly place: StreamPlace | undefined
   /** The committed chunks of the same numbers. */
@@ -62,7 +62,7 @@ export interface Standing {
  */
 export function stillToCommit(
   chunks: readonly NewChunk[],
-  { place, committed }: Standing,
+  { place, committed }: StreamStanding,
 ): readonly NewChunk[] {
   if (place?.held !== true) throw LOST
   const bodies = new Map(committed.map(({ seq, body }) => [seq, Buffer.from(body)]))

@@ -2,7 +2,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createFileColdStore } from '@baton/audit'
-import { listWalFiles, readLsn } from '@baton/postgres'
+import { listWalFiles, readLsn, WAL_SEGMENT_BYTES_USUAL } from '@baton/postgres'
 import { listBackups, sharedPlaces } from './backup-folder.ts'
 import type { StoredBackup } from './backup-folder.ts'
 import { readColdList } from './copy-cold.ts'
@@ -35,7 +35,7 @@ async function pruneWal(root: string, kept: readonly StoredBackup[]): Promise<nu
   for (const systemId of await readdir(wals).catch(() => [])) {
     const oldest = servers.find((server) => server.systemId === systemId)
     // Of a server of which no copy is kept, no restore begins.
-    const segmentBytes = oldest?.segmentBytes ?? 16_777_216
+    const segmentBytes = oldest?.segmentBytes ?? WAL_SEGMENT_BYTES_USUAL
     const from = oldest === undefined ? undefined : readLsn(oldest.startLsn) / BigInt(segmentBytes)
     for (const file of await listWalFiles(wal(systemId), segmentBytes)) {
       if (file.isPartial || (from !== undefined && file.segment >= from)) continue

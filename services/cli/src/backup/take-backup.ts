@@ -18,7 +18,7 @@ import { ROOT } from '../root.ts'
 import type { Context } from '../context.ts'
 import { coldOf, withServers } from '../instance/databases.ts'
 import type { Servers } from '../instance/databases.ts'
-import { bytesText, count } from '../terminal/figures.ts'
+import { bytesText, count, counted } from '../terminal/figures.ts'
 import { FORMAT, idOf, listBackups, listFile, sharedPlaces, writeBackup } from './backup-folder.ts'
 import type { BackupManifest, ListedFile, ServerCopy, StoredBackup } from './backup-folder.ts'
 import { COLD_LIST, copyCold, readColdList, withoutHeads, writeColdList } from './copy-cold.ts'
@@ -129,12 +129,12 @@ async function copyColdStore(
     from,
     pool: createFileColdStore(sharedPlaces(root).cold),
     known: earlier === undefined ? new Map() : withoutHeads(await readColdList(earlier)),
-    onProgress: (done) => output.progress(`cold store: ${count(done)} objects`),
+    onProgress: (done) => output.progress(`cold store: ${counted(done, 'object')}`),
   })
   output.endProgress()
   await writeColdList(folder, objects)
   const bytes = objects.reduce((sum, object) => sum + object.bytes, 0)
-  output.step('passed', 'cold store', `${count(objects.length)} objects, ${bytesText(bytes)}`)
+  output.step('passed', 'cold store', `${counted(objects.length, 'object')}, ${bytesText(bytes)}`)
   return { objects: objects.length, bytes, list: COLD_LIST }
 }
 

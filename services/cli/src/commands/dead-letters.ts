@@ -4,7 +4,7 @@ import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { withGateway, withReadingGateway } from '../gateway-client.ts'
 import { count, instant, short } from '../terminal/figures.ts'
-import { nextStep } from '../terminal/next-steps.ts'
+import { nextStep, quoted } from '../terminal/next-steps.ts'
 import type { Output } from '../terminal/output.ts'
 import { clip, renderTable } from '../terminal/table.ts'
 import { findDeadLetter } from './find-dead-letter.ts'
@@ -185,9 +185,6 @@ export async function deadLetterClusters(context: Context): Promise<ExitCode> {
     )
   const [first] = clusters
   if (first === undefined) output.words('Nothing waits for a person.')
-  else
-    output.next(
-      nextStep(`dlq dry-run --cluster '${first.cluster.replaceAll("'", String.raw`'\''`)}'`),
-    )
+  else output.next(nextStep(`dlq dry-run --cluster ${quoted(first.cluster)}`))
   return EXIT.fine
 }

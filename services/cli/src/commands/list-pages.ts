@@ -2,7 +2,7 @@
 import { ALL_MAX } from '../arguments.ts'
 import type { GatewayClient } from '../gateway-client.ts'
 import { count } from '../terminal/figures.ts'
-import { nextStep } from '../terminal/next-steps.ts'
+import { nextStep, quoted } from '../terminal/next-steps.ts'
 import type { Output } from '../terminal/output.ts'
 
 export interface PageFlags {
@@ -76,7 +76,5 @@ export function sayShown(
 /** A filter as it is typed again, in the order of its options. */
 export const typedAgain = (filter: Readonly<Record<string, string | number | undefined>>): string =>
   Object.entries(filter)
-    .flatMap(([name, text]) =>
-      text === undefined ? [] : [` --${name} '${String(text).replaceAll("'", String.raw`'\''`)}'`],
-    )
+    .flatMap(([name, text]) => (text === undefined ? [] : [` --${name} ${quoted(String(text))}`]))
     .join('')

@@ -30,7 +30,7 @@ import type { ExitCode } from '../exit-codes.ts'
 import { administratorOf, withServers } from '../instance/databases.ts'
 import type { Servers } from '../instance/databases.ts'
 import { withInstanceLock } from '../instance/instance.ts'
-import { count, counted, elapsed } from '../terminal/figures.ts'
+import { counted, elapsed } from '../terminal/figures.ts'
 import { nextStep, quoted } from '../terminal/next-steps.ts'
 import { erase } from './erase.ts'
 import { recoverSeals } from './recover-seals.ts'
@@ -91,7 +91,7 @@ async function restoreInstance(context: Context, options: Timed): Promise<ExitCo
     if (seals.put.length > 0) output.step('passed', 'put back', seals.put.join(', '))
     for (const name of seals.absent) output.step('failed', name, 'gone, and in no backup')
     const cold = await putBackCold(context, root, (done) =>
-      output.progress(`cold store: ${count(done)} objects`),
+      output.progress(`cold store: ${counted(done, 'object')}`),
     )
     output.endProgress()
     if (cold.put > 0) output.step('passed', 'cold store', `${counted(cold.put, 'object')} put back`)

@@ -162,7 +162,7 @@ const RESULT_LATE = new ProblemError({
 
 /** Of an API key or an access token it is said as everywhere; of what is neither, what a peer sends. */
 const whyRefused = (why: Parameters<typeof refusalOf>[0]): ProblemError =>
-  why === 'missing' || why === 'unknown' ? TOKEN_REFUSED : refusalOf(why)
+  why === 'missing' || why === 'scheme' || why === 'unknown' ? TOKEN_REFUSED : refusalOf(why)
 
 const TOKEN_REFUSED = new ProblemError({
   status: 401,
