@@ -44,6 +44,8 @@ function receiver(changes: Partial<ReceiveDeps> = {}) {
       return judgeSample(claimed)
     },
     executorOf: () => ({ agent: sampleAgent, execute: step('execute', () => execution) }),
+    leaseMs: 60_000,
+    extend: step('extend', () => true),
     record: step('record', (entry: AuditEntry) => {
       entries.push(entry)
       return RECEIPT
@@ -124,6 +126,31 @@ describe('a delivery', () => {
     const { receive, steps } = receiver({ record: down })
     await receive()
     expect(steps).toEqual(['claim', 'judge', 'released'])
+  })
+
+  it('that took long to judge asks whether it is still its own before anything is recorded', async () => {
+    const late = receiver({ leaseMs: 0 })
+    await late.receive()
+    expect(late.steps).toEqual([
+      'claim',
+      'judge',
+      'extend',
+      'record',
+      'start',
+      'execute',
+      'executed',
+    ])
+    for (const handoff of [sampleHandoff(), sampleHandoff({ currentState: {} })]) {
+      const { receive, steps, entries, metrics } = receiver({
+        leaseMs: 0,
+        claim: async () => claimedFrom(handoff),
+        extend: async () => false,
+      })
+      await receive()
+      expect(steps).toEqual(['judge'])
+      expect(entries).toEqual([])
+      expect((await metrics.expose()).body).toMatch(/^baton_fenced_commits_total 1$/m)
+    }
   })
 
   it('that rests on what a person decided is recorded after the decision', async () => {

@@ -29,6 +29,10 @@ export interface ReceiveDeps {
     claimed: ClaimedHandoff,
     agent: AgentRegistration,
   ): Promise<Verdict<ClassifiedSafety> | undefined>
+  /** How long a claim holds without a word to the database. */
+  readonly leaseMs: number
+  /** Whether the claim still holds, by Postgres' clock; if so, it holds for a whole lease from now. */
+  extend(claimed: ClaimedHandoff): Promise<boolean>
   /** Resolves with the receipt once the record is durable in the audit store. */
   record(entry: AuditEntry): Promise<Receipt>
   /** Brings what people decided about a handoff into the log; rejects while some of it still waits. */
@@ -52,6 +56,7 @@ const LEASE_EXPIRIES_MAX = 5
 export async function receiveHandoff(deps: ReceiveDeps, pointer: Delivery): Promise<boolean> {
   crashPoint('receiver.after_fetch')
   const fetchedAt = Date.now()
+  const askedAt = performance.now()
   const claimed = await deps.claim(pointer)
   if (claimed.kind === 'refused') return false
   crashPoint('receiver.after_claim')
@@ -75,7 +80,7 @@ export async function receiveHandoff(deps: ReceiveDeps, pointer: Delivery): Prom
     attributes: { ...attributesOf('receive', claimed), 'baton.hop': 'queue' },
   }).end()
   try {
-    await processClaimed(deps, claimed, span)
+    await processClaimed(deps, claimed, { span, askedAt })
     span.end()
   } catch (error) {
     span.end({ error: codeOf(error) })
@@ -87,7 +92,7 @@ export async function receiveHandoff(deps: ReceiveDeps, pointer: Delivery): Prom
 async function processClaimed(
   deps: ReceiveDeps,
   claimed: ClaimedHandoff,
-  span: Span,
+  { span, askedAt }: { readonly span: Span; readonly askedAt: number },
 ): Promise<void> {
   if (claimed.leaseExpiries >= LEASE_EXPIRIES_MAX) {
     const poison = { reason: 'POISON', details: [] } as const
@@ -102,6 +107,7 @@ async function processClaimed(
     unmet.length > 0
       ? blockedEntry(claimed, verdict)
       : decisionEntry(claimed, verdict, executor.agent.jurisdiction)
+  if (performance.now() - askedAt >= deps.leaseMs / 2 && !(await stillHolds(deps, claimed))) return
   const receipt = await recordDecision(deps, claimed, { entry, span })
   if (receipt === undefined) return
   crashPoint('receiver.after_audit')
@@ -226,6 +232,16 @@ const unrecordable = (code: string): Quarantine => ({
     },
   ],
 })
+
+// A decision that took so long that somebody else may own the handoff by now must not stand in the log after theirs.
+async function stillHolds(deps: ReceiveDeps, claimed: ClaimedHandoff): Promise<boolean> {
+  if (await deps.extend(claimed)) return true
+  const { handoffId, fencingToken } = claimed
+  const why = 'it passed while the handoff was judged'
+  deps.logger.warn({ event: 'lease.lost', why, handoffId, fencingToken })
+  deps.metrics.fencedCommitsTotal.inc()
+  return false
+}
 
 // Without a receipt nothing executes (E12): the claim goes back, no attempt is counted.
 async function recordDecision(

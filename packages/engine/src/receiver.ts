@@ -14,7 +14,7 @@ import type { KnownReceivers } from './known-receivers.ts'
 import { LARGE_BYTES } from './large-work.ts'
 import { createBatcher } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
-import { claimExecutions, markExecuting, notifyOutbox, releaseOwnLeases } from '@baton/store'
+import { claimExecutions, extendLeases, markExecuting, notifyOutbox, releaseOwnLeases } from '@baton/store'
 import type { ClaimedHandoff, ClaimRequest, FanOutBounds, StartedExecution } from '@baton/store'
 import type { HandoffTransport, Metrics } from '@baton/telemetry'
 import { createRecorder, shipDecisions } from './record-audit.ts'
@@ -80,6 +80,8 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   const deps: Omit<ReceiveDeps, 'executorOf' | 'transport'> = {
     claim: (one) => ((one.bytes ?? 0) > LARGE_BYTES ? largeClaims : claims).add(one),
     judge: createJudge(parts),
+    leaseMs,
+    extend: async (fence) => (await extendLeases(pool, [fence], leaseMs)).length > 0,
     record: createRecorder(parts.client, metrics),
     recordDecisions: (handoffId) => shipDecisions(pool, shipper, handoffId),
     start: starts.add,
