@@ -22,6 +22,7 @@ import { sealFiles } from './seal-files.ts'
 import { publicHalf } from './seals.ts'
 import { ensureSecrets, readGivenSecrets, readSecrets, readStored } from './secrets.ts'
 import type { ReadingSecrets, Secrets } from './secrets.ts'
+import { whenAnswering } from './when-answering.ts'
 
 /** Databases as commands reach them that only read. Each URL is of the one role its user may be. */
 export interface ReadableDatabases {
@@ -96,13 +97,14 @@ export async function openDatabases(context: Context, logger: Logger): Promise<D
 }
 
 /**
- * Brings them to the current schema, and has it recorded; safe to run at every start. Answers the names of the migrations
- * applied now. Throws BATON_MIGRATION_FAILED and BATON_MIGRATION_BLOCKED.
+ * Brings them to the current schema, and has it recorded; safe to run at every start. Databases that do not answer are waited
+ * for. Answers the names of the migrations applied now. Throws BATON_MIGRATION_FAILED and BATON_MIGRATION_BLOCKED.
  */
 export async function migrateDatabases(
   databases: Databases,
   context: Context,
 ): Promise<readonly string[]> {
+  await whenAnswering(databases, context)
   const applied = await applyMigrations(databases, context.settings)
   const store = await storeMigrations()
   const migrations = [
