@@ -14,7 +14,13 @@ import type { KnownReceivers } from './known-receivers.ts'
 import { LARGE_BYTES } from './large-work.ts'
 import { createBatcher } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
-import { claimExecutions, extendLeases, markExecuting, notifyOutbox, releaseOwnLeases } from '@baton/store'
+import {
+  claimExecutions,
+  extendLeases,
+  markExecuting,
+  notifyOutbox,
+  releaseOwnLeases,
+} from '@baton/store'
 import type { ClaimedHandoff, ClaimRequest, FanOutBounds, StartedExecution } from '@baton/store'
 import type { HandoffTransport, Metrics } from '@baton/telemetry'
 import { createRecorder, shipDecisions } from './record-audit.ts'

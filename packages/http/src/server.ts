@@ -9,6 +9,7 @@ import { requireKnownParameters } from './known-parameters.ts'
 import { PROBLEM_TYPE, problemBody, ProblemError, writeProblem } from './problem.ts'
 import { createServerOver, schemeOf } from './tls-server.ts'
 import type { ServerTls } from './tls-server.ts'
+import { dropBody } from './unread-bodies.ts'
 
 export { DECISION_UNREADABLE, ProblemError, problemBody, PROBLEM_TYPE } from './problem.ts'
 export type { ProblemItem, ProblemOptions } from './problem.ts'
@@ -115,6 +116,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.decorateRequest('bodyBytes')
   server.addHook('onRequest', requireHost)
   server.addHook('preValidation', requireKnownParameters)
+  server.addHook('onSend', async ({ raw }, { statusCode }) => {
+    if (statusCode >= 400 && !raw.complete && !raw.readableEnded) await dropBody(raw)
+  })
   server.setErrorHandler((error, request, reply) =>
     answer(request, reply, options.problemOf(error), error),
   )

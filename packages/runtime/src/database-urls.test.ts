@@ -65,6 +65,18 @@ describe('a database on another machine', () => {
     )
   })
 
+  it.each(['postgres:///baton?sslmode=disable', 'postgres:///baton'])(
+    'is refused where only the environment names it: %s',
+    (url) => {
+      const settings = { ...PLAIN, BATON_DATABASE_URL: url }
+      expect(() => secureDatabaseUrls(settings, { PGHOST: 'db.example' })).toThrow(
+        /^BATON_DATABASE_URL names db\.example/,
+      )
+      for (const PGHOST of [undefined, '/var/run/postgresql', 'localhost'])
+        expect(secureDatabaseUrls(settings, { PGHOST }).BATON_DATABASE_URL).toBe(url)
+    },
+  )
+
   it('is refused without the password', () => {
     expect(() => of('postgres://u:secret@db.example/baton', PLAIN)).toThrow(/^(?!.*secret)/)
   })

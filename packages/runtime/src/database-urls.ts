@@ -13,9 +13,12 @@ type TlsSettings = Settings<typeof TLS_SETTINGS>
  * settings where it names none. What it says itself stands. Throws one BATON_PLAINTEXT_REFUSED that names every setting by
  * which another machine would be reached in plain text, or without knowing whose it is.
  */
-export function secureDatabaseUrls<Values extends TlsSettings>(settings: Values): Values {
+export function secureDatabaseUrls<Values extends TlsSettings>(
+  settings: Values,
+  { PGHOST: usualHost = '' }: Readonly<Record<string, string | undefined>> = process.env,
+): Values {
   const read = Object.entries(settings).map(
-    ([name, value]) => [name, secured(name, value, settings)] as const,
+    ([name, value]) => [name, secured(name, value, { tls: settings, usualHost })] as const,
   )
   const problems = read.flatMap(([, one]) => ('problem' in one ? [one.problem] : []))
   if (problems.length > 0) throw refused(problems)
@@ -26,13 +29,18 @@ export function secureDatabaseUrls<Values extends TlsSettings>(settings: Values)
 
 type Read = { readonly value: unknown } | { readonly problem: string }
 
-function secured(name: string, value: unknown, tls: TlsSettings): Read {
+interface Surroundings {
+  readonly tls: TlsSettings
+  /** Where the driver goes for a URL without a host; empty where that is this machine. */
+  readonly usualHost: string
+}
+
+function secured(name: string, value: unknown, { tls, usualHost }: Surroundings): Read {
   const url = databaseUrlOf(value)
   if (url === undefined) return { value }
   const { searchParams: said } = url
-  // Without a host it is the socket or the machine of the driver, which looks again.
   const elsewhere = serversOfUrl(url)
-    .map(({ host }) => host)
+    .map(({ host }) => (host === '' ? usualHost : host))
     .filter((one) => one !== '' && !isLoopback(one))
   const host = elsewhere.join(' and ')
   const isFree = elsewhere.length === 0 || tls.BATON_ALLOW_PLAINTEXT

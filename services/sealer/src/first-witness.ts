@@ -10,18 +10,28 @@ export interface FirstWitness {
   readonly anchor: Anchor
   /** Its answer to the newest seal of a state, which no other seal of that size can get any more once it is cosigned. */
   cosign(state: SealerState): Promise<AnchorOutcome>
-  /** The newest checkpoint in the database that it cosigned: its signature says so, not the database. */
+  /** The newest checkpoint of this log in the database that it cosigned: its signature says so, not the database. */
   seen(): Promise<Checkpoint | undefined>
 }
 
-export function createFirstWitness(pool: Pool, anchor: Anchor, key: VerifierKey): FirstWitness {
+interface FirstWitnessOptions {
+  readonly pool: Pool
+  readonly anchor: Anchor
+  readonly key: VerifierKey
+  /** Of the log that is sealed: the same witness may cosign others too. */
+  readonly origin: string
+}
+
+export function createFirstWitness(options: FirstWitnessOptions): FirstWitness {
+  const { pool, anchor, key, origin } = options
   return {
     anchor,
     cosign: (state) => anchor.publish(checkpointOf(state, { pool, anchor })),
     async seen() {
       const witnessed = await readWitnessed(pool)
       const opened = witnessed && openNote(encodeUtf8(witnessed.note), [key])
-      return opened?.ok === true ? parseCheckpoint(opened.text) : undefined
+      const checkpoint = opened?.ok === true ? parseCheckpoint(opened.text) : undefined
+      return checkpoint?.origin === origin ? checkpoint : undefined
     },
   }
 }

@@ -178,11 +178,11 @@ function openSealing(options: SealerOptions) {
 }
 
 function firstWitnessOf(
-  { pool, firstWitness: key }: SealerOptions,
+  { pool, origin, firstWitness: key }: SealerOptions,
   anchors: readonly Anchor[],
 ): FirstWitness | undefined {
   const anchor = key && anchors.find(({ name }) => name === `witness ${key.name}`)
-  return anchor && createFirstWitness(pool, anchor, key)
+  return anchor && createFirstWitness({ pool, anchor, key, origin })
 }
 
 /** Whether the newest seal is a hand-over. */
