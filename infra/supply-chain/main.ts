@@ -1,7 +1,8 @@
-// `npm run supply -- sbom [--image] | licences | audit`: what this checkout is made of, under which licences, and what is known against it.
+// `npm run supply -- sbom [--image] | licences | audit | scan [IMAGE]`: what this checkout is made of, under which licences, and what is known against it.
 import { spawnSync } from 'node:child_process'
 import { NEEDED } from '../image/settings.mjs'
 import { HOST, ROOT } from '../setup-step.mjs'
+import { scanImage, tellScan } from './image-scan.ts'
 import { installedPackages } from './installed-packages.ts'
 import { isAllowed, licenceThatCounts } from './licences.ts'
 import { withTools } from './sbom.ts'
@@ -9,6 +10,7 @@ import { withTools } from './sbom.ts'
 const EXIT = { fine: 0, failure: 1, usage: 2, cannotSay: 4 }
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 const PNPM_MAX_MS = 120_000
+const IMAGE = 'baton:0.1.0'
 
 const say = (words: string): void => void process.stderr.write(`${words}\n`)
 
@@ -58,6 +60,22 @@ const COMMANDS: Readonly<Record<string, () => number>> = {
       total === 0 ? 'nothing is known against what is installed' : `${total} known vulnerabilities`,
     )
     return total === 0 && status === 0 ? EXIT.fine : EXIT.failure
+  },
+
+  /** What the distribution's archives know against the packages of an image; 1 where they have a newer one, 4 where they cannot be asked. */
+  scan() {
+    const image = process.argv[3] ?? IMAGE
+    try {
+      const scan = scanImage(image)
+      process.stdout.write(`${image}: ${tellScan(scan)}`)
+      return scan.outdated.length === 0 ? EXIT.fine : EXIT.failure
+    } catch (error) {
+      say(`cannot say: ${error instanceof Error ? error.message : String(error)}`)
+      say(
+        '  Check that a Docker engine answers that has the image, that the image is of Debian, and that its archives can be reached from it.',
+      )
+      return EXIT.cannotSay
+    }
   },
 }
 

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { pinnedNode } from '../pinned-tools.mjs'
 import { ROOT } from '../setup-step.mjs'
+import { readAnswers, tellScan } from './image-scan.ts'
 import { installedPackages } from './installed-packages.ts'
 import { isAllowed, licenceThatCounts } from './licences.ts'
 import { withTools } from './sbom.ts'
@@ -80,4 +81,59 @@ it('is told with the tools that set-up fetches', () => {
   ])
   const digest = Buffer.from(pinnedNode('linux-x64')?.integrity.slice(7) ?? '', 'base64')
   expect(bom.components[1]?.hashes?.[0]?.content).toBe(digest.toString('hex'))
+})
+
+const ANSWERS = `
+==== system
+Debian GNU/Linux 13 (trixie)
+
+==== packages
+81
+
+==== archives
+trixie-security|Thu, 26 Nov 2026 21:03:36 UTC
+trixie|Sat, 21 Nov 2026 09:15:44 UTC
+
+==== outdated
+Inst libzstd1 [1.5.7+dfsg-1] (1.5.7+dfsg-1+deb13u1 Debian-Security:13/stable-security [amd64])
+Inst passwd [1:4.17.4-2] (1:4.17.4-3 Debian:13.3/stable [amd64]) []
+
+==== changelog libzstd1 1.5.7+dfsg-1
+libzstd (1.5.7+dfsg-1+deb13u1) trixie-security; urgency=medium
+
+  * CVE-2026-124851, CVE-2026-3
+
+libzstd (1.5.7+dfsg-1) unstable; urgency=medium
+
+  * CVE-2019-11922
+
+==== changelog passwd 1:4.17.4-2
+`
+
+describe('the scan of an image', () => {
+  it('names what an archive has newer, and what that mends beyond what is installed', () => {
+    const scan = readAnswers(`${ANSWERS}\n==== end\n`)
+    expect(scan).toMatchObject({ system: 'Debian GNU/Linux 13 (trixie)', packages: 81 })
+    expect(scan.archives).toContainEqual({
+      suite: 'trixie-security',
+      signed: 'Thu, 26 Nov 2026 21:03:36 UTC',
+    })
+    expect(scan.outdated).toEqual([
+      {
+        name: 'libzstd1',
+        installed: '1.5.7+dfsg-1',
+        newer: '1.5.7+dfsg-1+deb13u1',
+        from: 'Debian-Security:13/stable-security',
+        mends: ['CVE-2026-124851'],
+      },
+      expect.objectContaining({ name: 'passwd', from: 'Debian:13.3/stable', mends: undefined }),
+    ])
+    expect(tellScan(scan)).toContain('mends CVE-2026-124851\n')
+  })
+
+  it('says nothing where it was not told all, or no archive of security updates was asked', () => {
+    expect(() => readAnswers(ANSWERS)).toThrow('before it said all')
+    const without = `${ANSWERS.replace('trixie-security|', 'bookworm|')}\n==== end\n`
+    expect(() => readAnswers(without)).toThrow('no archive of security updates')
+  })
 })

@@ -14,6 +14,7 @@ const HELP = `npm run chaos -- [options]
   --seconds N        traffic of each seed (40)
   --rate N           sends per second (30)
   --known-bad NAME   run a build that is wrong on purpose; all runs every one of them
+  --image NAME       every service in a container of this image, on this machine's network
   --tls              everything between processes on TLS, with certificates of both sides
   --plan             print the plans and run nothing
   --report FILE      write the report as JSON
@@ -29,6 +30,7 @@ const OPTIONS = {
   seconds: { type: 'string', default: '40' },
   rate: { type: 'string', default: '30' },
   'known-bad': { type: 'string' },
+  image: { type: 'string' },
   tls: { type: 'boolean', default: false },
   plan: { type: 'boolean', default: false },
   report: { type: 'string' },
@@ -44,6 +46,7 @@ export interface CampaignArguments {
   readonly ratePerSecond: number
   /** Names of known-bad builds; empty runs the product. */
   readonly knownBad: readonly string[]
+  readonly image: string | undefined
   readonly tls: boolean
   readonly planOnly: boolean
   readonly reportFile: string | undefined
@@ -64,6 +67,7 @@ export function readArguments(
       seconds: whole('seconds', values.seconds, 3_600),
       ratePerSecond: whole('rate', values.rate, 1_000),
       knownBad: namesOf(values['known-bad']),
+      image: values.image,
       tls: values.tls,
       planOnly: values.plan,
       reportFile: values.report,

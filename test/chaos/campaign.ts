@@ -19,6 +19,8 @@ export interface CampaignOptions {
   readonly seconds: number
   readonly ratePerSecond: number
   readonly knownBad?: string
+  /** Every service runs in a container of this image. */
+  readonly image?: string | undefined
   /** Begin no further seed once this has passed. */
   readonly untilMs?: number
   /** Stop at the first seed that breaks one of these invariants, as a known-bad build shall within three. */
@@ -57,7 +59,7 @@ export async function startServers({ onTls = false }: { readonly onTls?: boolean
 
 /** Runs every seed; whatever breaks, the next one runs too. */
 export async function runCampaign(servers: Servers, options: CampaignOptions): Promise<Report> {
-  const { seeds, seconds, knownBad, say, untilMs = Infinity } = options
+  const { seeds, seconds, knownBad, image, say, untilMs = Infinity } = options
   const startedAtMs = Date.now()
   const results: SeedResult[] = []
   for (const seed of seeds) {
@@ -79,6 +81,7 @@ export async function runCampaign(servers: Servers, options: CampaignOptions): P
     secondsPerSeed: seconds,
     startedAtMs,
     ...(knownBad === undefined ? {} : { knownBad }),
+    ...(image === undefined ? {} : { image }),
   })
 }
 

@@ -1,11 +1,13 @@
 // The campaign's agents. Each execution writes down what it did, in a file of its process, outside the system.
+import { randomUUID } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineAgent, permanent, transient } from '@baton/sdk'
 import type { AgentContext, AgentResult, JoinHandoff, NextHandoff } from '@baton/sdk'
 import type { LedgerLine } from './effect-ledger.ts'
 
-const file = join(process.env['BATON_CHAOS_FOLDER'] ?? '.', `effects-${process.pid}.jsonl`)
+// Processes in containers have the same number.
+const file = join(process.env['BATON_CHAOS_FOLDER'] ?? '.', `effects-${randomUUID()}.jsonl`)
 const TICK_MS = 100
 const CHUNK_MS = 60
 const CHUNKS = 40

@@ -20,7 +20,7 @@ export interface LedgerLine {
 /** Every line of `effects-*.jsonl` in the folder, oldest first; a line that a kill cut off is left out. */
 export function readLedger(folder: string): readonly LedgerLine[] {
   return readdirSync(folder)
-    .filter((name) => /^effects-\d+\.jsonl$/.test(name))
+    .filter((name) => /^effects-.+\.jsonl$/.test(name))
     .flatMap((name) => readLines<LedgerLine>(join(folder, name)))
     .toSorted((one, other) => one.at - other.at)
 }

@@ -4,6 +4,7 @@ import { inspect } from 'node:util'
 import { readArguments } from './arguments.ts'
 import type { CampaignArguments } from './arguments.ts'
 import { runCampaign, startServers } from './campaign.ts'
+import { imageId } from './container.ts'
 import { runDisastersCommand } from './disasters-command.ts'
 import { runGraphsCommand } from './graphs-command.ts'
 import { findKnownBad } from './known-bad.ts'
@@ -39,6 +40,7 @@ async function main(): Promise<number> {
     for (const seed of seeds) say(`seed ${seed}\n${describePlan(planOf(seed, args.seconds))}`)
     return 0
   }
+  if (args.image !== undefined) say(`image ${args.image}: ${await imageId(args.image)}`)
   const servers = await startServers({ onTls: args.tls })
   endOnSignal(servers)
   try {
@@ -54,9 +56,9 @@ async function runBuilds(
   args: CampaignArguments,
   seeds: readonly number[],
 ): Promise<readonly Report[]> {
-  const { seconds, ratePerSecond, minutes, knownBad } = args
+  const { seconds, ratePerSecond, minutes, knownBad, image } = args
   const untilMs = Date.now() + minutes * 60_000
-  const options = { seeds, seconds, ratePerSecond, untilMs, say }
+  const options = { seeds, seconds, ratePerSecond, image, untilMs, say }
   if (knownBad.length === 0) return [await runCampaign(servers, options)]
   const reports: Report[] = []
   for (const name of knownBad) {

@@ -60,9 +60,9 @@ export const PROCESS_FAULTS: readonly FaultKind[] = [
     draw: (random) => ({ forMs: Math.round(LEASE_MS * (0.1 + random.next() * 3.9)) }),
     async make(scene) {
       const slot = slotOf(scene)
-      slot.signal('SIGSTOP')
+      await slot.signal('SIGSTOP')
       await pause(scene.number('forMs'))
-      slot.signal('SIGCONT')
+      await slot.signal('SIGCONT')
     },
   },
   {
@@ -75,9 +75,9 @@ export const PROCESS_FAULTS: readonly FaultKind[] = [
     async make(scene) {
       await beginLasting(scene, scene.number('ofEach'))
       const slot = slotOf(scene)
-      slot.signal('SIGSTOP')
+      await slot.signal('SIGSTOP')
       await pause(scene.number('forMs'))
-      slot.signal('SIGCONT')
+      await slot.signal('SIGCONT')
     },
   },
   {
@@ -87,9 +87,9 @@ export const PROCESS_FAULTS: readonly FaultKind[] = [
     draw: (random) => ({ gapMs: random.integer(0, 1_200) }),
     async make(scene) {
       const slot = slotOf(scene)
-      slot.signal('SIGTERM')
+      await slot.signal('SIGTERM')
       await pause(scene.number('gapMs'))
-      slot.signal('SIGTERM')
+      await slot.signal('SIGTERM')
     },
   },
   {

@@ -34,6 +34,8 @@ export interface SeedFigures {
 export interface Report {
   readonly ok: boolean
   readonly knownBad?: string
+  /** What services ran from, where that was not this checkout. */
+  readonly image?: string
   readonly startedAt: string
   readonly elapsedSeconds: number
   readonly secondsPerSeed: number
@@ -51,15 +53,18 @@ interface ReportParts {
   readonly secondsPerSeed: number
   readonly startedAtMs: number
   readonly knownBad?: string
+  readonly image?: string
 }
 
-export function reportOf({ results, secondsPerSeed, startedAtMs, knownBad }: ReportParts): Report {
+export function reportOf(parts: ReportParts): Report {
+  const { results, secondsPerSeed, startedAtMs, knownBad, image } = parts
   const seeds = results.map(figuresOf)
   const sum = (member: NumberMember) => seeds.reduce((total, seed) => total + seed[member], 0)
   const broken = [...new Set(results.flatMap(({ violations }) => violations.map(({ id }) => id)))]
   return {
     ok: broken.length === 0,
     ...(knownBad === undefined ? {} : { knownBad }),
+    ...(image === undefined ? {} : { image }),
     startedAt: new Date(startedAtMs).toISOString(),
     elapsedSeconds: Math.round((Date.now() - startedAtMs) / 1_000),
     secondsPerSeed,

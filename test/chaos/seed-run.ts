@@ -46,6 +46,7 @@ export interface SeedOptions extends Servers {
   readonly folder: string
   readonly ratePerSecond: number
   readonly knownBad?: string
+  readonly image?: string | undefined
   say(text: string): void
 }
 
@@ -98,7 +99,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
 async function heal(world: World): Promise<void> {
   for (const link of world.links.values()) link.heal()
   for (const slot of world.slots.values()) {
-    slot.signal('SIGCONT')
+    await slot.signal('SIGCONT')
     slot.control({ offsetMs: 0, rate: 1 })
   }
   await reset(world)

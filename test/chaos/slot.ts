@@ -5,11 +5,21 @@ import { eventually } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import type { ProcessControl } from './process-preload.ts'
 
+/** What a slot needs of a process, in a container or not. */
+export interface SlotProcess extends Pick<
+  ServiceProcess,
+  'output' | 'write' | 'exited' | 'kill' | 'stop'
+> {
+  /** Rejects where it cannot be told; what has ended needs not to be. */
+  signal(name: NodeJS.Signals): void | Promise<void>
+}
+
 export interface Slot {
   readonly name: string
   /** The service it runs, for example `receiver`. */
   readonly service: string
-  signal(name: NodeJS.Signals): void
+  /** Rejects where it cannot be told. */
+  signal(name: NodeJS.Signals): Promise<void>
   /** Ends the process of now; the supervisor starts another after `downMs`. */
   kill(downMs: number): Promise<void>
   /** Drains it (SIGTERM) and waits for its next one to be ready. */
@@ -27,7 +37,7 @@ interface SlotOptions {
   readonly service: string
   /** Where its log and its control file stand. */
   readonly folder: string
-  spawn(controlFile: string): Promise<ServiceProcess>
+  spawn(controlFile: string): Promise<SlotProcess>
   /** What says that it works; by default the line `ready`. */
   readonly readyLine?: RegExp
 }
@@ -41,7 +51,7 @@ export function startSlot(options: SlotOptions): Slot {
   const controlFile = join(folder, `control-${name}.json`)
   const surprises: string[] = []
   let control = TRUE_CLOCK
-  let current: ServiceProcess | undefined
+  let current: SlotProcess | undefined
   let downMs = RESTART_MS
   let meant = false
   let ended = false
@@ -67,9 +77,9 @@ export function startSlot(options: SlotOptions): Slot {
     name,
     service,
     surprises,
-    signal(wanted) {
+    async signal(wanted) {
       if (wanted !== 'SIGSTOP' && wanted !== 'SIGCONT') meant = true
-      current?.signal(wanted)
+      await current?.signal(wanted)
     },
     async kill(restartMs) {
       const doomed = current
@@ -96,7 +106,7 @@ export function startSlot(options: SlotOptions): Slot {
     ready: isReady,
     async end() {
       ended = true
-      current?.signal('SIGCONT')
+      await current?.signal('SIGCONT')
       await current?.kill()
       await living
     },

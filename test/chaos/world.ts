@@ -8,6 +8,7 @@ import type { Pool } from '@baton/store'
 import { createSystem, eventually, openLink, randomFrom, spawnService } from '@baton/testkit'
 import type { Link, OwnPostgres, OwnRedis, System } from '@baton/testkit'
 import type { CampaignTls } from './campaign-tls.ts'
+import { MODULES_INSIDE, spawnContainer } from './container.ts'
 import { createChannels, createHttpChannel } from './channels.ts'
 import type { Channels } from './channels.ts'
 import { createLineChannel } from './line-channel.ts'
@@ -17,7 +18,7 @@ import { outsideSettings, startOutside } from './outside.ts'
 import type { Outside } from './outside.ts'
 import { openPeerServer } from './peer-server.ts'
 import { startSlot } from './slot.ts'
-import type { Slot } from './slot.ts'
+import type { Slot, SlotProcess } from './slot.ts'
 
 export interface Servers {
   readonly postgres: OwnPostgres
@@ -72,6 +73,8 @@ interface WorldOptions extends Servers {
   /** Where ledgers, histories and logs go. */
   readonly folder: string
   readonly knownBad?: string
+  /** Every service runs in a container of this image; by default as a process of this checkout. */
+  readonly image?: string | undefined
   readonly seed: number
 }
 
@@ -123,11 +126,11 @@ export async function startWorld(options: WorldOptions): Promise<World> {
           BATON_GATEWAY_PORT: String(gatewayPort),
           ...(service === 'gateway' || service === 'receiver' ? told[service] : {}),
           BATON_CHAOS_CONTROL: controlFile,
-          ...preloads(options.knownBad),
+          ...(options.knownBad === undefined ? {} : { BATON_CHAOS_KNOWN_BAD: options.knownBad }),
         }
-        const process = await spawnService({
-          main: `services/${service}/src/main.ts`,
-          ready: false,
+        const process = await spawnProcess(options, {
+          name,
+          service,
           env: tls === undefined ? env : tls.secured(service, env),
           ...(service === 'sender' ? { input: true as const, onStdout: lines.heard } : {}),
         })
@@ -189,15 +192,39 @@ export const campaignSettings = (folder: string) => ({
   BATON_CONCURRENCY: '16',
 })
 
-const PRELOAD = new URL('process-preload.ts', import.meta.url).href
-const KNOWN_BAD_PRELOAD = new URL('known-bad-preload.ts', import.meta.url).href
+interface Spawned {
+  readonly name: string
+  readonly service: Service
+  readonly env: Readonly<Record<string, string>>
+  readonly input?: true
+  readonly onStdout?: (text: string) => void
+}
 
-function preloads(knownBad: string | undefined): Readonly<Record<string, string>> {
-  if (knownBad === undefined) return { NODE_OPTIONS: `--import=${PRELOAD}` }
-  return {
-    NODE_OPTIONS: `--import=${PRELOAD} --import=${KNOWN_BAD_PRELOAD}`,
-    BATON_CHAOS_KNOWN_BAD: knownBad,
+/** By the code of this checkout, or by that of the image. */
+async function spawnProcess(
+  { image, folder, knownBad }: WorldOptions,
+  spawned: Spawned,
+): Promise<SlotProcess> {
+  const { service, env } = spawned
+  const modules = [
+    'process-preload.ts',
+    ...(knownBad === undefined ? [] : ['known-bad-preload.ts']),
+  ]
+  const nodeOptions = modules
+    .map((module) => `--import=${new URL(module, image ? MODULES_INSIDE : import.meta.url).href}`)
+    .join(' ')
+  if (image !== undefined) {
+    // All are on the network of this machine.
+    const opsPort = await freePort()
+    const told = { ...env, BATON_OPS_PORT: String(opsPort) }
+    return await spawnContainer({ ...spawned, image, folder, nodeOptions, env: told })
   }
+  return await spawnService({
+    ...spawned,
+    main: `services/${service}/src/main.ts`,
+    ready: false,
+    env: { ...env, NODE_OPTIONS: nodeOptions },
+  })
 }
 
 interface Ends extends Servers {
