@@ -66,7 +66,7 @@ export default defineConfig({
       },
       sharing(withServers('contract', 60_000)),
       sharing(withServers('integration', 60_000)),
-      withServers('e2e', 120_000),
+      sharing(withServers('e2e', 120_000)),
       withServers('fault', 120_000),
     ],
   },

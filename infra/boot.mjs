@@ -17,6 +17,10 @@ const COMMANDS = {
     run: ['infra/gate.mjs'],
     about: 'the gate: format, layers, lint, types, dead code, generated files, all tests',
   },
+  'test-long': {
+    run: ['infra/gate.mjs', '--long'],
+    about: 'the same gate, with every matrix and campaign whole instead of a slice of it',
+  },
   supply: {
     run: ['infra/supply-chain/main.ts'],
     about: 'what this is made of (-- sbom | licences | audit)',
@@ -84,7 +88,7 @@ function forwardSignals(child) {
 
 function usage(name) {
   const lines = Object.entries(COMMANDS).map(
-    ([key, { about }]) => `  npm run ${key.padEnd(8)} ${about}`,
+    ([key, { about }]) => `  npm run ${key.padEnd(9)} ${about}`,
   )
   const problem = name === '' ? '' : `baton: there is no command "${name}"\n`
   process.stderr.write(

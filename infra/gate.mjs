@@ -1,5 +1,5 @@
 // `npm test`: everything that must hold before a change may land. Ends with the test line `N passed, N failed`. With
-// arguments, for example `npm test -- packages/ledger`, it runs those tests alone.
+// arguments, for example `npm test -- packages/ledger`, it runs those tests alone. `--long` (`npm run test-long`) leaves out nothing.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -99,7 +99,9 @@ async function vitest(args, env = {}) {
   return passed
 }
 
-const args = process.argv.slice(2)
+const given = process.argv.slice(2)
+const args = given.filter((arg) => arg !== '--long')
+if (args.length < given.length) process.env.BATON_TEST_LONG = '1'
 const inOrder = args.length > 0 || (await runChecks())
 const passed = await runTests(args)
 process.exitCode = inOrder && passed ? 0 : 1

@@ -21,6 +21,7 @@ export interface CampaignOptions {
   readonly knownBad?: string
   /** Every service runs in a container of this image. */
   readonly image?: string | undefined
+  readonly knownBadDrainMaxMs?: number
   /** Begin no further seed once this has passed. */
   readonly untilMs?: number
   /** Stop at the first seed that breaks one of these invariants, as a known-bad build shall within three. */

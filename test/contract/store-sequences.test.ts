@@ -1,14 +1,14 @@
 // Random sequences of everything that happens to a task's handoffs: Postgres and the model agree after every command.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { seededRandom } from '@baton/testkit'
+import { isLong, seededRandom } from '@baton/testkit'
 import { beginning } from '../model/world.ts'
 import { newHandoff, openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 import { opening, storeCommands } from './store-sequence-commands.ts'
 import type { Real } from './store-sequence-sweeps.ts'
 
-const SEQUENCES = Number(process.env['BATON_TEST_SEQUENCES'] ?? 300)
+const SEQUENCES = Number(process.env['BATON_TEST_SEQUENCES'] ?? (isLong ? 300 : 100))
 const COMMANDS_MAX = 80
 const MS_PER_SEQUENCE = 1_000
 

@@ -51,7 +51,7 @@ beforeAll(async () => {
   baton = await openCommandLine()
   up = await spawnService({
     main: 'services/cli/src/main.ts',
-    args: ['up', '--reviews', '40', '--no-redis', '--home', baton.home],
+    args: ['up', '--reviews', '10', '--no-redis', '--home', baton.home],
     ready: /Baton is up/,
     readyMaxMs: START_MAX_MS,
   })

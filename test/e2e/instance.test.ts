@@ -60,7 +60,7 @@ describe('an instance that stays up', () => {
   let baton: CommandLine
   let up: ServiceProcess
 
-  const start = (reviews = 40) =>
+  const start = (reviews = 5) =>
     spawnService({
       main: 'services/cli/src/main.ts',
       args: ['up', '--reviews', String(reviews), '--no-redis', '--home', baton.home],
@@ -350,7 +350,7 @@ describe('a main job that is interrupted', () => {
     expect(JSON.parse(up.stdout())).toMatchObject({ error: { code: 'BATON_INTERRUPTED' } })
     expect((await baton.run('doctor')).exitCode).toBe(0)
     const again = summaryOf(
-      await baton.run('up', '--once', '--reviews', '40', '--json', '--no-redis'),
+      await baton.run('up', '--once', '--reviews', '5', '--json', '--no-redis'),
     )
     expect(again['chainVerified']).toBe(true)
   })

@@ -38,7 +38,7 @@ beforeAll(async () => {
   await writeFile(webhooks, JSON.stringify({ webhooks: [pager] }))
   up = await spawnService({
     main: 'services/cli/src/main.ts',
-    args: ['up', '--reviews', '40', '--no-redis', '--home', baton.home],
+    args: ['up', '--reviews', '5', '--no-redis', '--home', baton.home],
     env: {
       BATON_ALERT_WEBHOOKS: webhooks,
       PAGER_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,

@@ -10,7 +10,7 @@ import { typeBlocks } from '@baton/infra/manual'
 import { readRunbook } from '@baton/infra/read-runbook'
 import { createPool } from '@baton/store'
 import { ALERTS, runbookOf } from '@baton/telemetry'
-import { COMPILE_CACHE, spawnService } from '@baton/testkit'
+import { COMPILE_CACHE, sliceOf, spawnService } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openCommandLine } from './command-line.ts'
@@ -172,7 +172,7 @@ describe.concurrent('searches of logs', () => {
 const others = commands.filter((command) => !isStatement(command) && !isLogSearch(command))
 
 describe.concurrent('commands', () => {
-  it.each(others)(
+  it.each(sliceOf(others, 3))(
     '%s',
     async (command) => {
       const [, name = ''] = /npm run baton -- ([a-z ]*[a-z])/.exec(command) ?? []

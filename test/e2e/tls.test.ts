@@ -14,7 +14,7 @@ describe('an instance on TLS', () => {
 
   beforeAll(async () => {
     baton = await openCommandLine()
-    up = await baton.run('up', '--once', '--reviews', '10', '--tls', '--json')
+    up = await baton.run('up', '--once', '--reviews', '2', '--tls', '--json')
   }, RUN_MAX_MS)
   afterAll(() => baton.discard())
 
@@ -42,7 +42,7 @@ describe('an instance on TLS', () => {
   it(
     'goes back to plain text on this machine where that is said',
     async () => {
-      const back = await baton.run('up', '--once', '--reviews', '10', '--no-tls', '--json')
+      const back = await baton.run('up', '--once', '--reviews', '2', '--no-tls', '--json')
       expect(summaryOf(back)).toMatchObject({ chainVerified: true })
       await expect(access(join(baton.home, 'tls'))).rejects.toThrow('ENOENT')
     },

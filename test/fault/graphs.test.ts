@@ -1,9 +1,9 @@
 // Random graphs of handoffs, with cancellations and people on the way, keep every promise about them (E28, I2, I5, I8).
 import { expect, it } from 'vitest'
-import { acquirePostgres, seededRandom } from '@baton/testkit'
+import { acquirePostgres, isLong, seededRandom } from '@baton/testkit'
 import { runGraphs } from '../chaos/graphs.ts'
 
-const TASKS = Number(process.env['BATON_TEST_GRAPHS'] ?? 80)
+const TASKS = Number(process.env['BATON_TEST_GRAPHS'] ?? (isLong ? 80 : 30))
 
 const { seed } = seededRandom('graphs')
 

@@ -1,4 +1,5 @@
 // Every key is changed by the steps of infra/rotation.md while handoffs flow: nothing is lost or done twice, the log verifies, and it tells each change.
+// In `npm run test-long`.
 import { createHash, randomBytes } from 'node:crypto'
 import { appendFileSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -21,7 +22,7 @@ import type { AgentState, Sender } from '@baton/sdk'
 import { createPool } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
-import { acquirePostgres, createSystem, eventually } from '@baton/testkit'
+import { acquirePostgres, createSystem, eventually, isLong } from '@baton/testkit'
 import type { ServiceName, ServiceProcess, System } from '@baton/testkit'
 import { opsUrl, privateKey, publicHalf } from '../integration/audit-seals-fixture.ts'
 import {
@@ -305,104 +306,113 @@ async function vaultRowsLeft(): Promise<number> {
 const idOf = (key: string): string =>
   createHash('sha256').update(Buffer.from(key, 'base64')).digest('hex').slice(0, 16)
 
-it('every key changes under load; nothing is lost, nothing repeated, and each change is told', async () => {
-  const load = startLoad()
-  await goesOn()
+it.runIf(isLong)(
+  'every key changes under load: told, nothing lost, nothing repeated',
+  async () => {
+    const load = startLoad()
+    await goesOn()
 
-  // What is new is believed everywhere before anything is made with it.
-  const trusted = [publicHalf(batch.old), publicHalf(batch.next)].join(',')
-  otherWitness = await system.start('witness', {
-    ...bothLogKeys(),
-    BATON_WITNESS_NAME: 'other.example.com',
-    BATON_WITNESS_SIGNING_KEY: witness.next,
-    BATON_WITNESS_STATE_FILE: join(folder, 'other-witness.json'),
-    BATON_WITNESS_PORT: '0',
-  })
-  await tellWitnesses(nameOf(services.get('witness'), 'own'), nameOf(otherWitness, 'other'))
-  await start('sealer', {
-    BATON_AUDIT_TRUSTED_KEYS: trusted,
-    BATON_SEAL_SIGNING_KEY: `${seal.next},${seal.old}`,
-  })
-  await tellPushSecrets(push.next, push.old)
-  await start('receiver', receiverKeys('known', 'old'))
-  sendWith('known', 'old')
-  await goesOn()
+    // What is new is believed everywhere before anything is made with it.
+    const trusted = [publicHalf(batch.old), publicHalf(batch.next)].join(',')
+    otherWitness = await system.start('witness', {
+      ...bothLogKeys(),
+      BATON_WITNESS_NAME: 'other.example.com',
+      BATON_WITNESS_SIGNING_KEY: witness.next,
+      BATON_WITNESS_STATE_FILE: join(folder, 'other-witness.json'),
+      BATON_WITNESS_PORT: '0',
+    })
+    await tellWitnesses(nameOf(services.get('witness'), 'own'), nameOf(otherWitness, 'other'))
+    await start('sealer', {
+      BATON_AUDIT_TRUSTED_KEYS: trusted,
+      BATON_SEAL_SIGNING_KEY: `${seal.next},${seal.old}`,
+    })
+    await tellPushSecrets(push.next, push.old)
+    await start('receiver', receiverKeys('known', 'old'))
+    sendWith('known', 'old')
+    await goesOn()
 
-  // Now it is used.
-  believed = push.next
-  await keepApiKey(apiKeys.next)
-  apiKey = apiKeys.next.key
-  await withdrawApiKey(pool, { actor: 'ann' }, apiKeys.old.id)
-  await start('auditor', {
-    ...auditorKeys('next'),
-    BATON_EVIDENCE_SIGNING_KEY: evidence.old,
-    BATON_AUDIT_SIGNING_KEY: batch.next,
-    BATON_AUDIT_TRUSTED_KEYS: publicHalf(batch.old),
-    BATON_AUDIT_WRAPPING_KEY: `${wrapping.next},${wrapping.old}`,
-    BATON_AUDIT_LOOKUP_KEY: `${lookup.next},${lookup.old}`,
-  })
-  await tellPushSecrets(push.next)
-  await start('receiver', receiverKeys('swapped', 'next'))
-  sendWith('swapped', 'next')
-  await goesOn()
+    // Now it is used.
+    believed = push.next
+    await keepApiKey(apiKeys.next)
+    apiKey = apiKeys.next.key
+    await withdrawApiKey(pool, { actor: 'ann' }, apiKeys.old.id)
+    await start('auditor', {
+      ...auditorKeys('next'),
+      BATON_EVIDENCE_SIGNING_KEY: evidence.old,
+      BATON_AUDIT_SIGNING_KEY: batch.next,
+      BATON_AUDIT_TRUSTED_KEYS: publicHalf(batch.old),
+      BATON_AUDIT_WRAPPING_KEY: `${wrapping.next},${wrapping.old}`,
+      BATON_AUDIT_LOOKUP_KEY: `${lookup.next},${lookup.old}`,
+    })
+    await tellPushSecrets(push.next)
+    await start('receiver', receiverKeys('swapped', 'next'))
+    sendWith('swapped', 'next')
+    await goesOn()
 
-  // What is old is not needed any more, and goes.
-  await eventually(
-    async () =>
-      (await countHandoffs(`key_id = 'k1' and ended_at is null`)) + (await vaultRowsLeft()) === 0,
-    { deadlineMs: GOES_ON_WITHIN_MS, describe: 'nothing is under an old key' },
-  )
-  await tellWitnesses(nameOf(otherWitness, 'other'))
-  await start('sealer', {
-    BATON_AUDIT_TRUSTED_KEYS: trusted,
-    BATON_SEAL_SIGNING_KEY: seal.next,
-  })
-  await start('auditor', {
-    ...auditorKeys('next'),
-    BATON_SEAL_PUBLIC_KEY: publicHalf(seal.next),
-    BATON_AUDIT_SIGNING_KEY: batch.next,
-    BATON_AUDIT_TRUSTED_KEYS: publicHalf(batch.old),
-    BATON_AUDIT_WRAPPING_KEY: wrapping.next,
-    BATON_AUDIT_LOOKUP_KEY: lookup.next,
-  })
-  await start('receiver', receiverKeys('revoked', 'next'))
-  sendWith('revoked', 'next')
-  await goesOn()
-  await load.stop()
-  expect(failures).toEqual([])
+    // What is old is not needed any more, and goes.
+    await eventually(
+      async () =>
+        (await countHandoffs(`key_id = 'k1' and ended_at is null`)) + (await vaultRowsLeft()) === 0,
+      { deadlineMs: GOES_ON_WITHIN_MS, describe: 'nothing is under an old key' },
+    )
+    await tellWitnesses(nameOf(otherWitness, 'other'))
+    await start('sealer', {
+      BATON_AUDIT_TRUSTED_KEYS: trusted,
+      BATON_SEAL_SIGNING_KEY: seal.next,
+    })
+    await start('auditor', {
+      ...auditorKeys('next'),
+      BATON_SEAL_PUBLIC_KEY: publicHalf(seal.next),
+      BATON_AUDIT_SIGNING_KEY: batch.next,
+      BATON_AUDIT_TRUSTED_KEYS: publicHalf(batch.old),
+      BATON_AUDIT_WRAPPING_KEY: wrapping.next,
+      BATON_AUDIT_LOOKUP_KEY: lookup.next,
+    })
+    await start('receiver', receiverKeys('revoked', 'next'))
+    sendWith('revoked', 'next')
+    await goesOn()
+    await load.stop()
+    expect(failures).toEqual([])
 
-  const now = { ...system, tokens: { ...system.tokens, read: readToken.next } }
-  await drained(now)
-  const ledger = join(folder, 'effects.jsonl')
-  expect(await violations(now, acknowledged, ledger)).toEqual([])
-  const effects = readFileSync(ledger, 'utf8').trim().split('\n')
-  const executed = effects.map((line) => (JSON.parse(line) as { handoffId: string }).handoffId)
-  expect(new Set(executed).size).toBe(executed.length)
-  expect(endpoint.pushed.filter((pushed) => isSignedBy(push.old, pushed)).length).toBeGreaterThan(0)
-  expect(await countHandoffs(`state <> 'COMPLETED'`)).toBe(0)
-  expect(await countHandoffs(`key_id = 'k2'`)).toBeGreaterThan(MORE)
+    const now = { ...system, tokens: { ...system.tokens, read: readToken.next } }
+    await drained(now)
+    const ledger = join(folder, 'effects.jsonl')
+    expect(await violations(now, acknowledged, ledger)).toEqual([])
+    const effects = readFileSync(ledger, 'utf8').trim().split('\n')
+    const executed = effects.map((line) => (JSON.parse(line) as { handoffId: string }).handoffId)
+    expect(new Set(executed).size).toBe(executed.length)
+    expect(endpoint.pushed.filter((pushed) => isSignedBy(push.old, pushed)).length).toBeGreaterThan(
+      0,
+    )
+    expect(await countHandoffs(`state <> 'COMPLETED'`)).toBe(0)
+    expect(await countHandoffs(`key_id = 'k2'`)).toBeGreaterThan(MORE)
 
-  await expectOldOnesRefused()
-  const report = await eventually(
-    async () => {
-      const verified = await verify(readToken.next)
-      return verified.verdict === 'verified' ? verified : undefined
-    },
-    { deadlineMs: GOES_ON_WITHIN_MS, describe: 'everything is sealed, and agrees with the anchor' },
-  )
-  expect(report.findings).toEqual([])
-  expect(report.seals?.handovers).toHaveLength(1)
-  const witnesses = [services.get('witness'), otherWitness].map(witnessId)
-  const told = report.rotations.map(({ key, from, to, by }) => [key, by, ...from, ...to])
-  expect(told.toSorted()).toEqual([
-    ['batch', 'auditor', ...idsOf(batch, signerOf)],
-    ['evidence', 'auditor', ...idsOf(evidence, signerOf)],
-    ['handoff', 'receiver', 'k1', 'k2'],
-    ['lookup', 'auditor', ...idsOf(lookup, idOf)],
-    ['witness', 'auditor', ...witnesses.toSorted(), witnessId(otherWitness)],
-    ['wrapping', 'auditor', ...idsOf(wrapping, idOf)],
-  ])
-}, 240_000)
+    await expectOldOnesRefused()
+    const report = await eventually(
+      async () => {
+        const verified = await verify(readToken.next)
+        return verified.verdict === 'verified' ? verified : undefined
+      },
+      {
+        deadlineMs: GOES_ON_WITHIN_MS,
+        describe: 'everything is sealed, and agrees with the anchor',
+      },
+    )
+    expect(report.findings).toEqual([])
+    expect(report.seals?.handovers).toHaveLength(1)
+    const witnesses = [services.get('witness'), otherWitness].map(witnessId)
+    const told = report.rotations.map(({ key, from, to, by }) => [key, by, ...from, ...to])
+    expect(told.toSorted()).toEqual([
+      ['batch', 'auditor', ...idsOf(batch, signerOf)],
+      ['evidence', 'auditor', ...idsOf(evidence, signerOf)],
+      ['handoff', 'receiver', 'k1', 'k2'],
+      ['lookup', 'auditor', ...idsOf(lookup, idOf)],
+      ['witness', 'auditor', ...witnesses.toSorted(), witnessId(otherWitness)],
+      ['wrapping', 'auditor', ...idsOf(wrapping, idOf)],
+    ])
+  },
+  240_000,
+)
 
 const signerOf = (key: string): string => createBatchSigner(key).keyId
 const idsOf = <Key>({ old, next }: Readonly<Record<Side, Key>>, id: (key: Key) => string) => [

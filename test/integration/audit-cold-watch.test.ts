@@ -22,7 +22,7 @@ import {
   rootOf,
   signNote,
 } from '@baton/ledger'
-import { eventually } from '@baton/testkit'
+import { eventually, sliceOf } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { READ_TOKEN } from './audit-fixture.ts'
 import { createTiers } from './audit-tiers-fixture.ts'
@@ -206,25 +206,28 @@ describe('the cold store, read again while its day is hot', () => {
     ],
   ]
 
-  test.each(ATTACKS)('%s stops the archiver and is located', async (_, attack, found) => {
-    await attack()
-    await readAgain()
-    expect(await faults()).toEqual([found])
-    expect(await told()).toMatchObject({
-      faults: 1,
-      firstFaults: [{ message: found.slice(found.indexOf(': ') + 2) }],
-    })
-    const verified = (await tiers.verify()).findings.map(
-      ({ rule, message }) => `${rule}: ${message}`,
-    )
-    expect(verified).toContain(found.slice(4))
-    expect(await isReady()).toBe(false)
-    expect(archiver.output()).toContain('audit mend-cold')
-    const isLast = found.startsWith('0/2')
-    expect(await keptAs(tasks.first)).toEqual(['archived'])
-    expect(await keptAs(tasks.second)).toEqual([isLast ? 'archived' : 'witnessed'])
-    expect(await keptAs(tasks.last)).toEqual([isLast ? 'witnessed' : 'archived'])
-  })
+  test.each(sliceOf(ATTACKS, 3))(
+    '%s stops the archiver and is located',
+    async (_, attack, found) => {
+      await attack()
+      await readAgain()
+      expect(await faults()).toEqual([found])
+      expect(await told()).toMatchObject({
+        faults: 1,
+        firstFaults: [{ message: found.slice(found.indexOf(': ') + 2) }],
+      })
+      const verified = (await tiers.verify()).findings.map(
+        ({ rule, message }) => `${rule}: ${message}`,
+      )
+      expect(verified).toContain(found.slice(4))
+      expect(await isReady()).toBe(false)
+      expect(archiver.output()).toContain('audit mend-cold')
+      const isLast = found.startsWith('0/2')
+      expect(await keptAs(tasks.first)).toEqual(['archived'])
+      expect(await keptAs(tasks.second)).toEqual([isLast ? 'archived' : 'witnessed'])
+      expect(await keptAs(tasks.last)).toEqual([isLast ? 'witnessed' : 'archived'])
+    },
+  )
 
   test('a signed head that is gone is written anew, and one that a restore made older moves on', async () => {
     const head = await readFile(pathOf('checkpoint'), 'utf8')

@@ -36,7 +36,9 @@ const bundle = writeBundle(parts, { exporter, page })
 const STEP = 97
 const SEED = 20_261_120
 /** One place of so many of a small bundle is altered, each run others: what is missed is printed with its place and its value. */
-const EVERY = Number(process.env['BATON_TEST_FLIPS'] ?? 4)
+const EVERY = Number(
+  process.env['BATON_TEST_FLIPS'] ?? (process.env['BATON_TEST_LONG'] === '1' ? 4 : 12),
+)
 const FIRST = randomInt(EVERY)
 
 function flipped(at: number): Uint8Array {

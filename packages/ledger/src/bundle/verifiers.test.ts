@@ -67,6 +67,12 @@ function hasPython(): boolean {
 const verifiers: [string, typeof withNode][] = [['baton-verify.mjs', withNode]]
 if (hasPython()) verifiers.push(['baton_verify.py', withPython])
 
+/** The .mjs is made of the very code that `tamper.test.ts` and its neighbours ask of every attack, so here it is asked of some. */
+const askedOf = <Case>(verify: typeof withNode, cases: readonly Case[]): readonly Case[] =>
+  verify === withPython || process.env['BATON_TEST_LONG'] === '1'
+    ? cases
+    : cases.filter((_, index) => index % 4 === 0)
+
 const policy = put('policy', policyText())
 const modest = put('modest', policyText(['exporter']))
 const bundle = put('good.tar', signed(await evidenceOf(honest)))
@@ -141,14 +147,17 @@ describe.each(verifiers)('%s', (_, verify) => {
     expect([code, JSON.parse(output).verdict]).toEqual([0, 'valid'])
   })
 
-  test.each(Object.entries(ATTACKS))('%s', async (id, { make, without, verdict = 'tampered' }) => {
-    const path = put(`${id}.tar`, await make())
-    const its = put(`${id}.policy`, policyText(without))
-    const { code, output } = await verify(path, '--policy', its, '--json')
-    expect([code, JSON.parse(output).verdict]).toEqual([EXIT_CODES[verdict], verdict])
-  })
+  test.each(askedOf(verify, Object.entries(ATTACKS)))(
+    '%s',
+    async (id, { make, without, verdict = 'tampered' }) => {
+      const path = put(`${id}.tar`, await make())
+      const its = put(`${id}.policy`, policyText(without))
+      const { code, output } = await verify(path, '--policy', its, '--json')
+      expect([code, JSON.parse(output).verdict]).toEqual([EXIT_CODES[verdict], verdict])
+    },
+  )
 
-  test.each(END_ATTACKS)('%s is tampering', async (name, make) => {
+  test.each(askedOf(verify, END_ATTACKS))('%s is tampering', async (name, make) => {
     const path = put(`${name}.end.tar`, await make())
     const { code, output } = await verify(path, '--policy', modest, '--json')
     const { verdict, end } = JSON.parse(output)
@@ -176,7 +185,7 @@ describe.each(verifiers)('%s', (_, verify) => {
     ])
   })
 
-  test.each(Object.entries(FORGERIES))('%s', async (name, { make, verdict }) => {
+  test.each(askedOf(verify, Object.entries(FORGERIES)))('%s', async (name, { make, verdict }) => {
     const path = put(`${name}.tar`, signed(await evidenceOf(decidedEvidence(make()))))
     const { code, output } = await verify(path, '--policy', policy, '--json')
     const said = JSON.parse(output)
