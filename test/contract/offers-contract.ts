@@ -179,14 +179,16 @@ export function describeOffers(backend: string, open: () => Promise<OfferStorage
       expect(handoffs.map(({ task_id: id }) => id).toSorted()).toEqual(AWKWARD_IDS.toSorted())
       expect(foreign).toEqual([])
     })
-    it('lists at most as many as asked for, and says that there are more', async () => {
+    it('lists at most as many as asked for, says how many there are, and goes on behind them', async () => {
       const offers = await openOffers()
       for (const id of ['a', 'b', 'c']) await offers.createHandoff({ ...SCAN, task_id: id })
-      expect(await offers.listHandoffs({ limit: 2 })).toMatchObject({
-        more: true,
-        handoffs: [{}, {}],
-      })
-      expect(await offers.listHandoffs({ limit: 3 })).toMatchObject({ more: false })
+      const first = await offers.listHandoffs({ limit: 2 })
+      expect(first).toMatchObject({ handoffs: [{}, {}], total: 3, totalIsExact: true })
+      const second = await offers.listHandoffs({ limit: 2, after: first.next ?? '' })
+      expect(second).toMatchObject({ handoffs: [{}], next: null, total: 3 })
+      const ids = [...first.handoffs, ...second.handoffs].map(({ task_id: id }) => id)
+      expect(ids.toSorted()).toEqual(['a', 'b', 'c'])
+      expect(await offers.listHandoffs({ limit: 3 })).toMatchObject({ next: null })
       expect((await offers.listHandoffs({ status: 'failed' })).handoffs).toEqual([])
     })
   })

@@ -15,6 +15,9 @@ import {
   holdDeadLetters,
   inTransaction,
   listClusterDeadLetters,
+  CLUSTER_POSITION,
+  countDeadLetterClusters,
+  countReleasedDeadLetters,
   listDeadLetterClusters,
   listDeadLetters,
   listReleasedDeadLetters,
@@ -80,13 +83,56 @@ describe('a dead letter', () => {
     const listed = await listDeadLetters(store.pool, filter)
     expect(listed.map((deadLetter) => deadLetter.handoffId)).toEqual([one.handoffId])
     expect(await listDeadLetters(store.pool, { ...filter, reason: 'POISON' })).toEqual([])
-    const clusters = await listDeadLetterClusters(store.pool, 100)
+    const clusters = await listDeadLetterClusters(store.pool, { limit: 100 })
     expect(clusters.find(({ cluster }) => cluster === filter.cluster)).toMatchObject({
       count: 1,
       reason: 'SAFETY_VIOLATION',
       exampleId: one.handoffId,
     })
     expect(await listClusterDeadLetters(store.pool, filter.cluster, 10)).toEqual([one.handoffId])
+  })
+
+  it('is in one page of clusters, the largest first, whatever else comes meanwhile', async () => {
+    for (const [cluster, size] of [
+      ['PAGED a.b/1', 2],
+      ['PAGED b', 1],
+      ['PAGED c', 1],
+    ] as const)
+      for (let index = 0; index < size; index++) {
+        const one = newHandoff()
+        await sendHandoffs(store.pool, [one])
+        await quarantine(store.pool, one, { cluster })
+      }
+    const seen: string[] = []
+    let cursor: string | undefined
+    for (;;) {
+      const [next] = await listDeadLetterClusters(store.pool, { limit: 1, cursor })
+      if (next === undefined) break
+      expect(next.position).toMatch(CLUSTER_POSITION)
+      seen.push(next.cluster)
+      cursor = next.position
+    }
+    const all = await listDeadLetterClusters(store.pool, { limit: 1_000 })
+    expect(seen).toEqual(all.map(({ cluster }) => cluster))
+    expect(seen.indexOf('PAGED a.b/1')).toBeLessThan(seen.indexOf('PAGED b'))
+    expect(await countDeadLetterClusters(store.pool)).toBe(seen.length)
+  })
+
+  it('is in one page of those released', async () => {
+    await released()
+    await released()
+    const all = await listReleasedDeadLetters(store.pool, { limit: 1_000 })
+    const seen: string[] = []
+    let cursor: string | undefined
+    for (;;) {
+      const [next] = await listReleasedDeadLetters(store.pool, { limit: 1, cursor })
+      if (next === undefined) break
+      seen.push(next.handoffId)
+      cursor = next.position
+    }
+    expect(seen).toEqual(all.map(({ handoffId }) => handoffId))
+    expect(seen.length).toBeGreaterThan(1)
+    expect(await countReleasedDeadLetters(store.pool, {})).toBe(seen.length)
   })
 
   it('is listed among those released as they were, from a moment on', async () => {

@@ -415,6 +415,7 @@ const STATEMENTS: readonly (readonly [string, Read, Readonly<Record<string, stri
     (db) => listLiveAgents(db, 1),
     {
       type: 'string',
+      position: 'string',
       versions: 'strings',
       requires: 'strings',
       capabilities: 'strings',

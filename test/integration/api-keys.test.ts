@@ -2,7 +2,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { addApiKey, addTenant, createPool, listApiKeys, revokeApiKey } from '@baton/store'
+import {
+  addApiKey,
+  addTenant,
+  API_KEY_POSITION,
+  countApiKeys,
+  createPool,
+  listApiKeys,
+  revokeApiKey,
+} from '@baton/store'
 import type { Pool } from '@baton/store'
 import { createApiKey, parseApiKeys } from '@baton/gateway'
 import { acquirePostgres, eventually, PASSWORDS, spawnService } from '@baton/testkit'
@@ -97,7 +105,25 @@ it('a key of a tenant acts for that tenant alone, and none is made for one that 
     code: 'BATON_AGENT_OF_OTHER_TENANT',
   })
   await make({ scopes: 'handoffs:send', tenant: 'nobody' })
-  expect((await listApiKeys(fixture.pool)).map(({ tenant }) => tenant)).not.toContain('nobody')
+  expect(
+    (await listApiKeys(fixture.pool, { limit: 1_000 })).map(({ tenant }) => tenant),
+  ).not.toContain('nobody')
+})
+
+it('keys are listed page by page, oldest first, with how many there are', async () => {
+  for (const _ of [1, 2]) await make({ scopes: 'handoffs:read' })
+  const seen: string[] = []
+  let cursor: string | undefined
+  for (;;) {
+    const [next] = await listApiKeys(fixture.pool, { limit: 1, cursor })
+    if (next === undefined) break
+    expect(next.position).toMatch(API_KEY_POSITION)
+    seen.push(next.id)
+    cursor = next.position
+  }
+  const all = await listApiKeys(fixture.pool, { limit: 1_000 })
+  expect(seen).toEqual(all.map(({ id }) => id))
+  expect(await countApiKeys(fixture.pool)).toBe(seen.length)
 })
 
 it('what delivers reads keys, and makes, changes and removes none', async () => {
@@ -196,13 +222,13 @@ describe('on the command line', () => {
   }, 180_000)
 
   it('makes an entry for settings, and writes to no database', async () => {
-    const before = (await listApiKeys(admin)).length
+    const before = (await listApiKeys(admin, { limit: 1_000 })).length
     const wish = ['executions:claim', '--role', 'reviewer', '--operator', 'ann', '--for-settings']
     const { told } = await baton('new', ...wish)
     const [made] = parseApiKeys((told as { entry: string }).entry).values()
     const reviewers = ['handoffs:read', 'approvals:decide', 'dead-letters:review']
     expect([...(made?.scopes ?? [])]).toEqual(['executions:claim', ...reviewers])
-    expect(await listApiKeys(admin)).toHaveLength(before)
+    expect(await listApiKeys(admin, { limit: 1_000 })).toHaveLength(before)
     expect((await baton('new', ...wish, '--agent', 'intake')).code).toBe(2)
   }, 180_000)
 

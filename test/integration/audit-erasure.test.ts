@@ -63,6 +63,32 @@ const confirm = (id: string, { subject, taskId, handoffId }: Person, confirmedBy
 const complete = (id: string, more: object = {}) =>
   auditor.erase(`/v1/erasures/${id}/complete`, { stores: [], ...more })
 
+interface Listed {
+  readonly id: string
+  readonly state: string
+  readonly handoffIds: readonly string[]
+  readonly proven: boolean
+}
+
+/** All pages that a query leads to; each says how many there are. */
+async function pagesOf(query: string): Promise<readonly Listed[]> {
+  const found: Listed[] = []
+  let cursor: string | null = null
+  do {
+    const next = cursor === null ? '' : `&cursor=${cursor}`
+    const page = (await (await auditor.erase(`/v1/erasures?${query}${next}`)).json()) as {
+      erasures: readonly Listed[]
+      nextCursor: string | null
+      total: number
+      totalIsExact: boolean
+    }
+    found.push(...page.erasures)
+    cursor = page.nextCursor
+    if (cursor === null) expect(page).toMatchObject({ total: found.length, totalIsExact: true })
+  } while (cursor !== null)
+  return found
+}
+
 interface Storage {
   readonly database: string
   readonly tables: number
@@ -355,18 +381,44 @@ describe('nobody is erased on the word of a table', () => {
     expect((await confirm(id, who)).status).toBe(200)
   })
 
+  test('they are listed page by page, the newest first, by state and tenant, with how many there are', async () => {
+    const ids: string[] = []
+    for (const _ of [1, 2]) {
+      const who = await tell([person()])
+      ids.push(await plan(who))
+    }
+    const planned = await pagesOf('state=PLANNED&limit=1')
+    expect(planned.map(({ id }) => id)).toEqual(expect.arrayContaining(ids))
+    expect(planned.findIndex(({ id }) => id === ids[1])).toBeLessThan(
+      planned.findIndex(({ id }) => id === ids[0]),
+    )
+    expect(new Set(planned.map(({ state }) => state))).toEqual(new Set(['PLANNED']))
+    expect(await pagesOf('tenant=nobody')).toEqual([])
+    expect((await pagesOf('tenant=default&limit=1000')).length).toBe((await pagesOf('')).length)
+    for (const [query, parameter] of [
+      ['cursor=x', 'cursor'],
+      ['limit=0', 'limit'],
+      ['state=NEW', 'state'],
+    ])
+      expect(await problemOf(await auditor.erase(`/v1/erasures?${query}`))).toMatchObject({
+        status: 400,
+        code: 'BATON_PARAMETER_INVALID',
+        parameter,
+      })
+  })
+
   test('handoffs that were added to an erasure are nobody’s to erase again', async () => {
     const who = await tell([person()])
     await erase(who)
     const listed = async () =>
-      JSON.stringify(await (await auditor.erase('/v1/erasures')).json()).includes(who.handoffId)
-    expect(await listed()).toBe(true)
+      (await pagesOf('limit=1000')).find(({ handoffIds }) => handoffIds.includes(who.handoffId))
+    expect(await listed()).toMatchObject({ proven: true })
     const change = (with_: string) =>
       sql(
         `update audit.erasure set handoff_ids = ${with_} where '${who.handoffId}' = any(handoff_ids)`,
       )
     await change('handoff_ids || gen_random_uuid()')
-    expect(await listed()).toBe(false)
+    expect(await listed()).toMatchObject({ proven: false })
     expect((await verify()).findings).toMatchObject([{ rule: 'STATE' }])
     await change('handoff_ids[1:1]')
     expect(await verify()).toMatchObject(ALONE)

@@ -223,3 +223,33 @@ it('lists the agent types that have a live worker, with what every worker of a t
     },
   ])
 })
+
+it('lists agents in pages, by a cursor of that list only, and says how many there are', async () => {
+  const types = ['paged/a', 'paged/b', 'paged/c']
+  await registerAgents(
+    fixture.pool,
+    randomUUID(),
+    types.map((type) => ({
+      type,
+      version: '1.0.0',
+      requires: [],
+      capabilities: [],
+      mcp: [],
+    })),
+  )
+  const seen: string[] = []
+  let next = ''
+  for (;;) {
+    const page = (await get(fixture.gateway, `/v2/agents?limit=1${next}`)).json()
+    seen.push(...page.agents.map(({ type }: { type: string }) => type))
+    if (page.nextCursor === null) {
+      expect(page).toMatchObject({ total: seen.length, totalIsExact: true })
+      break
+    }
+    next = `&cursor=${page.nextCursor}`
+  }
+  expect(seen).toEqual(expect.arrayContaining(types))
+  expect(new Set(seen).size).toBe(seen.length)
+  const ofTasks = (await get(fixture.gateway, `/v2/agents?cursor=bm9uZQ`)).json()
+  expect(ofTasks).toMatchObject({ code: 'BATON_CURSOR_INVALID', parameter: 'cursor' })
+})

@@ -75,6 +75,7 @@ const ROUTES: Readonly<Record<string, Scope | null>> = {
   'GET /v2/dead-letters/released': 'handoffs:read',
   'GET /v2/dead-letters/{id}': 'handoffs:read',
   'GET /v2/dead-letters/{id}/message': 'dead-letters:review',
+  'GET /v2/erasures': 'erasures:plan',
   'GET /v2/erasures/{id}': 'erasures:plan',
   'POST /v2/dead-letters/{id}/release': 'dead-letters:review',
   'POST /v2/erasures': 'erasures:plan',

@@ -1874,11 +1874,18 @@ listDeadLetterClusters: {
 
 }
   readonly query: {
+readonly "cursor"?: string
 readonly "limit"?: number
 }
   readonly body: undefined
   readonly answer: {
 readonly "clusters"?: readonly (DeadLetterCluster)[]
+/** For the next page; null where this is the last. */
+readonly "nextCursor"?: string | null
+/** How many there are in all; counted to 10000. */
+readonly "total"?: number
+/** False where there are more than `total`. */
+readonly "totalIsExact"?: boolean
 }
 }
 /** What the scanner stopped and people released as it was, oldest decision first */
@@ -1890,11 +1897,18 @@ listReleasedDeadLetters: {
 }
   readonly query: {
 readonly "since"?: string
+readonly "cursor"?: string
 readonly "limit"?: number
 }
   readonly body: undefined
   readonly answer: {
 readonly "deadLetters"?: readonly (ReleasedDeadLetter)[]
+/** For the next page; null where this is the last. */
+readonly "nextCursor"?: string | null
+/** How many there are in all; counted to 10000. */
+readonly "total"?: number
+/** False where there are more than `total`. */
+readonly "totalIsExact"?: boolean
 }
 }
 /** One dead letter: evidence, proposals, and what is still needed; never the text */
@@ -2066,6 +2080,57 @@ readonly "note"?: string
 })[]
 }
 }
+/** Erasures that people of the caller's tenant asked for, newest first */
+listErasures: {
+  readonly method: 'GET'
+  readonly path: '/v2/erasures'
+  readonly inPath: {
+
+}
+  readonly query: {
+readonly "state"?: "PLANNED" | "DEFERRED" | "CONFIRMED" | "ERASED" | "COMPLETED"
+readonly "cursor"?: string
+readonly "limit"?: number
+}
+  readonly body: undefined
+  readonly answer: {
+readonly "erasures"?: readonly ({
+readonly "id": string
+readonly "state": "PLANNED" | "DEFERRED" | "CONFIRMED" | "ERASED" | "COMPLETED"
+readonly "basis": string
+readonly "requestedBy": string
+readonly "receipt": Readonly<Record<string, unknown>> | null
+readonly "requestedAt"?: string
+readonly "confirmedBy"?: string | null
+readonly "confirmedAt"?: string | null
+readonly "completedAt"?: string | null
+/** What this person signed, as it stands in the record; null before people signed erasures. */
+readonly "requestedSigned"?: {
+readonly "keyId": string
+readonly "signedAt": string
+readonly "content": string
+readonly "signature": string
+} | null
+/** What this person signed, as it stands in the record; null before people signed erasures. */
+readonly "confirmedSigned"?: {
+readonly "keyId": string
+readonly "signedAt": string
+readonly "content": string
+readonly "signature": string
+} | null
+readonly "handoffIds"?: readonly (string)[]
+readonly "taskIds"?: readonly (string)[]
+/** Whether all of it is what the auditor signed; else somebody changed the table. */
+readonly "proven"?: boolean
+})[]
+/** For the next page; null where this is the last. */
+readonly "nextCursor"?: string | null
+/** How many there are in all; counted to 10000. */
+readonly "total"?: number
+/** False where there are more than `total`. */
+readonly "totalIsExact"?: boolean
+}
+}
 /** Confirm as a second person, and erase; repeating it is safe */
 confirmErasure: {
   readonly method: 'POST'
@@ -2113,7 +2178,10 @@ readonly "state": "PLANNED" | "DEFERRED" | "CONFIRMED" | "ERASED" | "COMPLETED"
 readonly "basis": string
 readonly "requestedBy": string
 readonly "receipt": Readonly<Record<string, unknown>> | null
+readonly "requestedAt"?: string
 readonly "confirmedBy"?: string | null
+readonly "confirmedAt"?: string | null
+readonly "completedAt"?: string | null
 /** What this person signed, as it stands in the record; null before people signed erasures. */
 readonly "requestedSigned"?: {
 readonly "keyId": string
@@ -2201,11 +2269,18 @@ listAgents: {
 
 }
   readonly query: {
+readonly "cursor"?: string
 readonly "limit"?: number
 }
   readonly body: undefined
   readonly answer: {
 readonly "agents"?: readonly (Agent)[]
+/** For the next page; null where this is the last. */
+readonly "nextCursor"?: string | null
+/** How many there are in all; counted to 10000. */
+readonly "total"?: number
+/** False where there are more than `total`. */
+readonly "totalIsExact"?: boolean
 }
 }
 /** Approve or refuse a handoff; the first decision is final and repeating it is safe */
@@ -2528,6 +2603,7 @@ listSessionReplies: {
 
 }
   readonly query: {
+readonly "cursor"?: string
 readonly "limit"?: number
 }
   readonly body: undefined
@@ -2546,6 +2622,12 @@ readonly "deadAt"?: string
 /** A code. */
 readonly "lastError"?: string | null
 })[]
+/** For the next page; null where this is the last. */
+readonly "nextCursor"?: string | null
+/** How many there are in all; counted to 10000. */
+readonly "total"?: number
+/** False where there are more than `total`. */
+readonly "totalIsExact"?: boolean
 }
 }
 /** Handoffs API: send a message; answered once it is durable */
@@ -2814,6 +2896,7 @@ redriveDeadLetters: ['POST', '/v2/dead-letters/redrive'],
 getRedrive: ['GET', '/v2/dead-letters/redrives/{id}'],
 cancelRedrive: ['DELETE', '/v2/dead-letters/redrives/{id}'],
 planErasure: ['POST', '/v2/erasures'],
+listErasures: ['GET', '/v2/erasures'],
 confirmErasure: ['POST', '/v2/erasures/{id}/confirm'],
 readErasure: ['GET', '/v2/erasures/{id}'],
 replayErasures: ['POST', '/v2/erasures/replay'],

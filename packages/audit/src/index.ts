@@ -106,6 +106,7 @@ export {
   readLegalHolds,
 } from './cold/archive-positions.ts'
 export { createEraser } from './erasure/eraser.ts'
+export { COUNTED_MAX, POSITION_PATTERN } from '@baton/postgres/list-positions'
 export type { Eraser, ErasureOutcome, ErasurePlan, KnownErasure } from './erasure/eraser.ts'
 export type { ErasedStore } from './erasure/reach.ts'
 export { receiptStatement, withSigners } from './erasure/signed-erasure.ts'
@@ -116,7 +117,7 @@ export { findHeldTasks, findTasksToAsk, isHeldBy, listHolds } from './erasure/he
 export type { HeldTasks } from './erasure/held-tasks.ts'
 export { LOG_TABLES_WITH_TEXT, VAULT_TABLES_WITH_KEYS } from './erasure/storage-left.ts'
 export { findIncompleteErasures, listErasures } from './erasure/erasures.ts'
-export type { Erasure } from './erasure/erasures.ts'
+export type { Erasure, ErasureState } from './erasure/erasures.ts'
 export {
   findForgottenErasures,
   readErasureJournal,

@@ -48,7 +48,8 @@ export interface AuditErasures {
   confirm(confirmation: Named & { readonly confirmedBy: string }): Promise<ErasureView>
   complete(id: string, erased: ErasedOutside): Promise<object>
   find(id: string): Promise<ErasureView>
-  list(): Promise<readonly ErasureView[]>
+  /** All that are proven and in one of these states. */
+  list(states: readonly ErasureView['state'][]): AsyncIterable<ErasureView>
   replay(): Promise<object>
 }
 
@@ -234,6 +235,8 @@ export interface ErasureReplay {
   readonly audit: object
 }
 
+const UNDER_WAY = ['CONFIRMED', 'ERASED'] as const
+
 /**
  * Completes what was interrupted and erases again what a restored database brought back; the latter reads
  * every erasure there was, so it can be left out. Safe to repeat.
@@ -246,7 +249,8 @@ export async function replayErasures(
   const completed: string[] = []
   const unsigned: string[] = []
   let handoffs = 0
-  for (const erasure of await parts.erasures.list()) {
+  const states = restored ? [...UNDER_WAY, 'COMPLETED' as const] : UNDER_WAY
+  for await (const erasure of parts.erasures.list(states)) {
     if (erasure.state === 'CONFIRMED' || erasure.state === 'ERASED') {
       if (!isSigned(parts, erasure)) unsigned.push(erasure.id)
       else {

@@ -195,6 +195,12 @@ it(
 it('an empty or absent folder lists nothing, and listing makes none', async () => {
   const folder = newFolder()
   const offers = createOffers({ storage: openFolder(folder) })
-  expect(await offers.listHandoffs()).toEqual({ handoffs: [], foreign: [], more: false })
+  expect(await offers.listHandoffs()).toEqual({
+    handoffs: [],
+    foreign: [],
+    next: null,
+    total: 0,
+    totalIsExact: true,
+  })
   await expect(readdir(folder)).rejects.toThrow('ENOENT')
 })

@@ -9,7 +9,7 @@ import { crashPoint, syncFolder, writeThrough } from '@baton/runtime'
 import { fileNamesOf, isHandoffFile } from './file-names.ts'
 import { PRIVATE_FOLDER, withFolderLock } from './folder-lock.ts'
 import { whileUsable } from './refusals.ts'
-import { versionOf } from './storage.ts'
+import { inOrderOfNames, versionOf } from './storage.ts'
 import type { Entry, OfferStorage, StoredText } from './storage.ts'
 
 /** Keeps handoffs in `folder`, which is made when something is first saved. */
@@ -113,7 +113,7 @@ async function* listFolder(folder: string): AsyncIterable<Entry> {
 
 async function namesIn(folder: string): Promise<readonly string[]> {
   try {
-    return (await readdir(folder)).filter(isHandoffFile).toSorted()
+    return (await readdir(folder)).filter(isHandoffFile).toSorted(inOrderOfNames)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error

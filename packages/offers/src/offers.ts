@@ -3,8 +3,9 @@ import type { OfferedHandoff, Status, Validation } from '@baton/protocol/dialect
 import { createChanges } from './change-offer.ts'
 import type { NewHandoff, Note } from './change-offer.ts'
 import { findByPrefix, readAll } from './read-offers.ts'
-import type { ForeignEntry } from './read-offers.ts'
+import type { ForeignEntry, ReadEntry } from './read-offers.ts'
 import { refuseOthers, refuseUnaddressed } from './refusals.ts'
+import { inOrderOfNames } from './storage.ts'
 import type { OfferStorage } from './storage.ts'
 
 interface OffersOptions {
@@ -18,14 +19,20 @@ interface ListOptions {
   readonly status?: Status | undefined
   /** At most so many, 10,000 by default. */
   readonly limit?: number
+  /** Only what stands behind this name. */
+  readonly after?: string | undefined
 }
 
 export interface OfferList {
   readonly handoffs: readonly OfferedHandoff[]
   /** What stands among them and is none. */
   readonly foreign: readonly ForeignEntry[]
-  /** Whether there are more than are listed. */
-  readonly more: boolean
+  /** Behind which name the next ones stand; null where there are no more. */
+  readonly next: string | null
+  /** How many there are in all, what is none among them; counted to 10,000. */
+  readonly total: number
+  /** False where there are more than `total`. */
+  readonly totalIsExact: boolean
 }
 
 interface StepOptions {
@@ -60,16 +67,26 @@ export function createOffers(options: OffersOptions): Offers {
   const { storage, validation = 'strict', now = Date.now } = options
   const { create, step, note } = createChanges({ storage, validation, now })
 
-  async function list({ status, limit = LIST_MAX }: ListOptions = {}): Promise<OfferList> {
-    const handoffs: OfferedHandoff[] = []
-    const foreign: ForeignEntry[] = []
+  async function list(asked: ListOptions = {}): Promise<OfferList> {
+    const { status, limit = LIST_MAX, after = '' } = asked
+    const page: (ReadEntry | ForeignEntry)[] = []
+    let count = 0
+    let isFollowed = false
     for await (const entry of readAll(storage, validation)) {
       if ('handoff' in entry && status !== undefined && entry.handoff.status !== status) continue
-      if (handoffs.length + foreign.length === limit) return { handoffs, foreign, more: true }
-      if ('handoff' in entry) handoffs.push(entry.handoff)
-      else foreign.push(entry)
+      count += 1
+      const isBehind = inOrderOfNames(entry.name, after) > 0
+      if (isBehind && page.length < limit) page.push(entry)
+      else if (isBehind) isFollowed = true
+      if (isFollowed && count > LIST_MAX) break
     }
-    return { handoffs, foreign, more: false }
+    return {
+      handoffs: page.flatMap((entry) => ('handoff' in entry ? [entry.handoff] : [])),
+      foreign: page.flatMap((entry) => ('handoff' in entry ? [] : [entry])),
+      next: isFollowed ? (page.at(-1)?.name ?? null) : null,
+      total: Math.min(count, LIST_MAX),
+      totalIsExact: count <= LIST_MAX,
+    }
   }
 
   return {

@@ -12,6 +12,7 @@ export interface ForeignEntry {
 }
 
 export interface ReadEntry {
+  readonly name: string
   readonly handoff: OfferedHandoff
   readonly version: string
 }
@@ -30,7 +31,7 @@ function readEntry(entry: Entry, validation: Validation): ReadEntry | ForeignEnt
   const read = readHandoffBytes(entry.bytes, validation)
   if (!read.ok) return { name, reason: read.reason }
   if (entry.isPlaceOf(read.handoff.task_id))
-    return { handoff: read.handoff, version: entry.version }
+    return { name, handoff: read.handoff, version: entry.version }
   return { name, reason: 'is not named after its task_id' }
 }
 

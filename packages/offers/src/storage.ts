@@ -32,4 +32,8 @@ export interface OfferStorage {
   watch?(changed: () => void): () => void
 }
 
+/** By their bytes, as every backend has them. */
+export const inOrderOfNames = (one: string, other: string): number =>
+  Buffer.compare(Buffer.from(one), Buffer.from(other))
+
 export const versionOf = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex')

@@ -1,4 +1,5 @@
 // Which workers host which agent types now, and which type could take a handoff that was blocked elsewhere.
+import { COUNTED_MAX } from '@baton/postgres/list-positions'
 import type { AgentRegistration } from '@baton/protocol'
 import type { Fence } from './executions.ts'
 import { columns, int4, jsonb, nullable, text } from '@baton/postgres'
@@ -104,22 +105,42 @@ export interface LiveAgentView {
   readonly mcp: readonly string[]
   readonly workers: number
   readonly seenAt: Date
+  readonly position: string
+}
+
+export interface LiveAgentPage {
+  readonly limit: number
+  /** Only those behind this position. */
+  readonly cursor?: string | undefined
 }
 
 /** Agent types with a live worker, by name. What a type is said to have, every one of its workers has. */
-export function listLiveAgents(db: Database, limit: number): Promise<LiveAgentView[]> {
+export function listLiveAgents(
+  db: Database,
+  asked: number | LiveAgentPage,
+): Promise<LiveAgentView[]> {
+  const { limit, cursor = '' }: LiveAgentPage = typeof asked === 'number' ? { limit: asked } : asked
   const common = (column: string) =>
     `array(select member from agent_registration c, unnest(c.${column}) as member
        where c.type = a.type and c.${LIVE} group by member
        having count(distinct c.worker) = (select count(*) from agent_registration w
          where w.type = a.type and w.${LIVE}) order by member)`
-  const text = `select a.type, array_agg(distinct a.version) as versions, count(*) as workers,
+  const text = `select a.type, a.type as position, array_agg(distinct a.version) as versions, count(*) as workers,
       max(a.seen_at) as "seenAt",
       array(select distinct member from agent_registration c, unnest(c.requires) as member
         where c.type = a.type and c.${LIVE} order by member) as requires,
       ${common('capabilities')} as capabilities, ${common('mcp')} as mcp
-    from agent_registration a where a.${LIVE} group by a.type order by a.type limit $1`
-  return run(db, 'list_live_agents', text, [limit])
+    from agent_registration a where a.${LIVE} and a.type > $2 group by a.type order by a.type limit $1`
+  return run(db, 'list_live_agents', text, [limit, cursor])
+}
+
+/** How many there are; one more than COUNTED_MAX says that there are more than those. */
+export async function countLiveAgents(db: Database): Promise<number> {
+  const text = `select count(*)::int as count from
+    (select distinct a.type from agent_registration a where a.${LIVE} limit $1) as counted`
+  return (
+    (await run<{ count: number }>(db, 'count_live_agents', text, [COUNTED_MAX + 1]))[0]?.count ?? 0
+  )
 }
 
 // Only a type whose every live worker can take it: any of them may be the one that claims it.

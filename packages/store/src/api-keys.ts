@@ -1,4 +1,5 @@
 // API keys as the database has them: a digest of each, what it may do and until when. Only the role that migrates makes and revokes them.
+import { COUNTED_MAX } from '@baton/postgres/list-positions'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 
@@ -30,9 +31,35 @@ export function findApiKeys(db: Database, ids: readonly string[]): Promise<Store
   return run(db, 'find_api_keys', text, [ids])
 }
 
-/** All keys, oldest first. */
-export function listApiKeys(db: Database): Promise<StoredApiKey[]> {
-  return run(db, 'list_api_keys', `select ${COLUMNS} from api_key order by created_at, id`)
+export interface ListedApiKey extends StoredApiKey {
+  readonly position: string
+}
+
+export interface ApiKeyPage {
+  readonly limit: number
+  /** Only those behind this position. */
+  readonly cursor?: string | undefined
+}
+
+/** Where a key stands in the list: microseconds since 1970, and its id. */
+export const API_KEY_POSITION = /^\d{1,16}\.[A-Za-z0-9-]{1,64}$/
+
+const LIST = `
+select ${COLUMNS}, (extract(epoch from created_at) * 1000000)::bigint || '.' || id as position from api_key
+where $2::text is null or (created_at, id) > (timestamptz 'epoch' + split_part($2, '.', 1)::float8 * interval '1 microsecond',
+  split_part($2, '.', 2))
+order by created_at, id limit $1`
+
+/** Revoked keys too, oldest first. */
+export function listApiKeys(db: Database, { limit, cursor }: ApiKeyPage): Promise<ListedApiKey[]> {
+  return run(db, 'list_api_keys', LIST, [limit, cursor ?? null])
+}
+
+/** How many there are; one more than COUNTED_MAX says that there are more than those. */
+export async function countApiKeys(db: Database): Promise<number> {
+  const text = 'select count(*)::int as count from (select from api_key limit $1) as counted'
+  const rows = await run<{ count: number }>(db, 'count_api_keys', text, [COUNTED_MAX + 1])
+  return rows[0]?.count ?? 0
 }
 
 /** Answers false where there is no such tenant. */

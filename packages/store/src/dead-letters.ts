@@ -6,7 +6,7 @@ import type { StoredMessage } from './reviews.ts'
 import { anyOf, sql } from '@baton/postgres/statements'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
-import { behind, COUNTED_MAX, positionOf } from './list-positions.ts'
+import { behind, COUNTED_MAX, positionOf } from '@baton/postgres/list-positions'
 import { BRANCH_IS_OVER } from './states.ts'
 
 /** A quarantined message with what judging it today needs. */
@@ -122,16 +122,26 @@ export async function countDeadLetters(db: Database, filter: DeadLetterFilter): 
   return (await run(db, 'count_dead_letters', written))[0]?.count ?? 0
 }
 
-export interface ReleasedDeadLetter extends DeadLetterView {
+export interface ReleasedDeadLetter extends ListedDeadLetter {
   /** The scanner that stopped it. */
   readonly rulesetVersion: string | null
 }
 
 export interface ReleasedFilter {
-  readonly limit: number
   /** RFC 3339; of this moment and later. */
   readonly since?: string | undefined
 }
+
+export interface ReleasedPage extends ReleasedFilter {
+  readonly limit: number
+  /** Only those behind this position. */
+  readonly cursor?: string | undefined
+}
+
+const isReleased = ({ since = '-infinity' }: ReleasedFilter) =>
+  sql<boolean>`d.resolution = 'RELEASED' and d.reason = 'SAFETY_VIOLATION' and d.resolved_at >= ${since}::timestamptz
+    and exists (select from approval_override o where o.handoff_id = d.handoff_id
+      and o.quarantine_attempt = d.quarantine_attempt and o.body_sha256 = h.body_sha256)`
 
 /**
  * What the scanner stopped and people released as it was, in the order of their decisions; the last decision about a handoff counts.
@@ -139,20 +149,34 @@ export interface ReleasedFilter {
  */
 export function listReleasedDeadLetters(
   db: Database,
-  { limit, since = '-infinity' }: ReleasedFilter,
+  asked: ReleasedPage,
 ): Promise<ReleasedDeadLetter[]> {
+  const { limit, cursor = null, ...filter } = asked
   const written = DEAD_LETTERS.select('d.ruleset_version as rulesetVersion')
-    .where('d.resolution', '=', 'RELEASED')
-    .where('d.reason', '=', 'SAFETY_VIOLATION')
-    .where(sql<boolean>`d.resolved_at >= ${since}::timestamptz`)
-    .where(
-      sql<boolean>`exists (select from approval_override o where o.handoff_id = d.handoff_id
-        and o.quarantine_attempt = d.quarantine_attempt and o.body_sha256 = h.body_sha256)`,
-    )
+    .select(positionOf('d.handoff_id', 'd.resolved_at').as('position'))
+    .where(isReleased(filter))
+    .where(behind(cursor, { id: 'd.handoff_id', createdAt: 'd.resolved_at', newestFirst: false }))
     .orderBy('d.resolved_at')
     .orderBy('d.handoff_id')
     .limit(limit)
   return run(db, 'list_released_dead_letters', written)
+}
+
+/** How many there are; one more than COUNTED_MAX says that there are more than those. */
+export async function countReleasedDeadLetters(
+  db: Database,
+  filter: ReleasedFilter,
+): Promise<number> {
+  const counted = tables
+    .selectFrom('dead_letter as d')
+    .innerJoin('handoff as h', 'h.id', 'd.handoff_id')
+    .select('d.handoff_id')
+    .where(isReleased(filter))
+    .limit(COUNTED_MAX + 1)
+  const written = tables
+    .selectFrom(counted.as('counted'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+  return (await run(db, 'count_released_dead_letters', written))[0]?.count ?? 0
 }
 
 export interface DeadLetterCase extends DeadLetterView {
@@ -196,10 +220,24 @@ export interface DeadLetterCluster {
   readonly newestAt: Date
   /** The oldest handoff of it. */
   readonly exampleId: string
+  readonly position: string
+}
+
+/** Where a cluster stands in the list: how many are in it, and its name. */
+export const CLUSTER_POSITION = /^(?<count>\d{1,16})\.(?<cluster>\P{Cc}{1,2048})$/u
+
+export interface ClusterPage {
+  readonly limit: number
+  /** Only those behind this position. */
+  readonly cursor?: string | undefined
 }
 
 /** Waiting dead letters by their cluster, the largest first. */
-export function listDeadLetterClusters(db: Database, limit: number): Promise<DeadLetterCluster[]> {
+export function listDeadLetterClusters(
+  db: Database,
+  { limit, cursor = '' }: ClusterPage,
+): Promise<DeadLetterCluster[]> {
+  const { count = null, cluster = null } = CLUSTER_POSITION.exec(cursor)?.groups ?? {}
   const written = tables
     .selectFrom('dead_letter')
     .select(({ fn }) => [
@@ -209,13 +247,32 @@ export function listDeadLetterClusters(db: Database, limit: number): Promise<Dea
       fn.min('created_at').as('oldestAt'),
       fn.max('created_at').as('newestAt'),
       sql<string>`(array_agg(handoff_id order by created_at))[1]`.as('exampleId'),
+      sql<string>`count(*) || '.' || coalesce(cluster, reason)`.as('position'),
     ])
     .where('resolved_at', 'is', null)
     .groupBy(({ fn }) => fn.coalesce('cluster', 'reason'))
+    .having(
+      sql<boolean>`${cluster}::text is null or count(*) < ${count}::bigint
+        or (count(*) = ${count}::bigint and coalesce(cluster, reason) > ${cluster})`,
+    )
     .orderBy('count', 'desc')
-    .orderBy('cluster')
+    .orderBy(({ fn }) => fn.coalesce('cluster', 'reason'))
     .limit(limit)
   return run(db, 'list_dead_letter_clusters', written)
+}
+
+/** How many there are; one more than COUNTED_MAX says that there are more than those. */
+export async function countDeadLetterClusters(db: Database): Promise<number> {
+  const counted = tables
+    .selectFrom('dead_letter')
+    .select(({ fn }) => fn.coalesce('cluster', 'reason').as('cluster'))
+    .where('resolved_at', 'is', null)
+    .distinct()
+    .limit(COUNTED_MAX + 1)
+  const written = tables
+    .selectFrom(counted.as('counted'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+  return (await run(db, 'count_dead_letter_clusters', written))[0]?.count ?? 0
 }
 
 /** The waiting dead letters of a cluster, oldest first. */

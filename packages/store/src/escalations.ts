@@ -6,7 +6,7 @@ import type { EscalationSelection } from './alert-selections.ts'
 import type { AlertState } from './alerts.ts'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
-import { behind, COUNTED_MAX, positionOf } from './list-positions.ts'
+import { behind, COUNTED_MAX, positionOf } from '@baton/postgres/list-positions'
 
 /** As alerts stand; one that is closed is resolved. */
 export const ESCALATION_STATES = ['open', 'acknowledged', 'resolved'] as const

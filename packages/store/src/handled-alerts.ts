@@ -5,7 +5,7 @@ import type { AlertSelection } from './alert-selections.ts'
 import type { AlertSeverity, AlertState } from './alerts.ts'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
-import { behind, COUNTED_MAX, positionOf } from './list-positions.ts'
+import { behind, COUNTED_MAX, positionOf } from '@baton/postgres/list-positions'
 
 export interface AlertView {
   readonly alertId: string

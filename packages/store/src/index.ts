@@ -19,8 +19,15 @@ export {
 export type { ToldRuleset } from './recorded-rulesets.ts'
 export { CONNECTION_SHARES, SPLIT_ROLES, TABLE_RIGHTS, WRITABLE_ROWS } from './roles.ts'
 export type { SplitRole } from './roles.ts'
-export { addApiKey, findApiKeys, listApiKeys, revokeApiKey } from './api-keys.ts'
-export type { NewApiKey, StoredApiKey } from './api-keys.ts'
+export {
+  addApiKey,
+  API_KEY_POSITION,
+  countApiKeys,
+  findApiKeys,
+  listApiKeys,
+  revokeApiKey,
+} from './api-keys.ts'
+export type { ListedApiKey, NewApiKey, StoredApiKey } from './api-keys.ts'
 export {
   addTenant,
   createTenantPool,
@@ -73,9 +80,9 @@ export * from './handled-alerts.ts'
 export * from './alert-selections.ts'
 export * from './alert-deliveries.ts'
 export * from './escalations.ts'
-export { COUNTED_MAX, POSITION_PATTERN } from './list-positions.ts'
 export * from './approvals.ts'
 export * from './cancellations.ts'
+export { COUNTED_MAX, POSITION_PATTERN } from '@baton/postgres/list-positions'
 export * from './agent-registrations.ts'
 export * from './remote-executions.ts'
 export * from './queue-watermarks.ts'

@@ -4,7 +4,7 @@ import type { BranchPlace } from './branch-places.ts'
 import { one, sql } from '@baton/postgres/statements'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
-import { behind, COUNTED_MAX, positionOf } from './list-positions.ts'
+import { behind, COUNTED_MAX, positionOf } from '@baton/postgres/list-positions'
 
 export interface TaskView {
   readonly taskId: string

@@ -1,4 +1,5 @@
 // Replies to session peers: one row per handoff that came in over a session, until the peer has been told how it ended.
+import { COUNTED_MAX } from '@baton/postgres/list-positions'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { OPEN } from './states.ts'
@@ -156,15 +157,41 @@ export interface SessionReplyView extends SessionReply {
   readonly dueAt: Date | null
   readonly deadAt: Date | null
   readonly lastError: string | null
+  readonly position: string
+}
+
+export interface SessionReplyPage {
+  readonly limit: number
+  /** Only those behind this position. */
+  readonly cursor?: string | undefined
 }
 
 const LIST_DEAD = `
-select ${COLUMNS}, r.created_at as "createdAt", r.due_at as "dueAt", r.dead_at as "deadAt", r.last_error as "lastError"
-from session_reply r where r.dead_at is not null order by r.dead_at desc, r.handoff_id limit $1`
+select ${COLUMNS}, r.created_at as "createdAt", r.due_at as "dueAt", r.dead_at as "deadAt", r.last_error as "lastError",
+  (extract(epoch from r.dead_at) * 1000000)::bigint || '.' || r.handoff_id as position
+from session_reply r where r.dead_at is not null
+  and ($2::text is null or (r.dead_at, r.handoff_id) < (timestamptz 'epoch' + split_part($2, '.', 1)::float8 * interval '1 microsecond',
+    split_part($2, '.', 2)::uuid))
+order by r.dead_at desc, r.handoff_id desc limit $1`
 
 /** Replies that no peer took until the end of trying, newest first. */
-export function listDeadSessionReplies(db: Database, limit: number): Promise<SessionReplyView[]> {
-  return run(db, 'list_dead_session_replies', LIST_DEAD, [limit])
+export function listDeadSessionReplies(
+  db: Database,
+  { limit, cursor }: SessionReplyPage,
+): Promise<SessionReplyView[]> {
+  return run(db, 'list_dead_session_replies', LIST_DEAD, [limit, cursor ?? null])
+}
+
+const COUNT_DEAD = `
+select count(*)::int as count from
+  (select from session_reply r where r.dead_at is not null limit $1) as counted`
+
+/** How many there are; one more than COUNTED_MAX says that there are more than those. */
+export async function countDeadSessionReplies(db: Database): Promise<number> {
+  const rows = await run<{ count: number }>(db, 'count_dead_session_replies', COUNT_DEAD, [
+    COUNTED_MAX + 1,
+  ])
+  return rows[0]?.count ?? 0
 }
 
 const FORGET = `

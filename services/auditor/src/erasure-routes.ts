@@ -1,8 +1,17 @@
 // Erasure over HTTP, for the gateway alone: it knows which people ask and confirm, and names them.
-import { withSigners } from '@baton/audit'
-import type { Eraser, Erasure, ErasurePlan } from '@baton/audit'
+import { COUNTED_MAX, withSigners } from '@baton/audit'
+import type { Eraser, Erasure, ErasurePlan, ErasureState } from '@baton/audit'
 import type { CompleteRequest, ConfirmRequest, SubjectRequest } from './erasure-shapes.ts'
-import { COMPLETE, CONFIRM, PLAN, SEARCH, WITHOUT_BODY } from './erasure-shapes.ts'
+import {
+  COMPLETE,
+  CONFIRM,
+  ERASURE_STATES,
+  LIMIT_DEFAULT,
+  LIST,
+  PLAN,
+  SEARCH,
+  WITHOUT_BODY,
+} from './erasure-shapes.ts'
 import type { Logger } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -22,6 +31,15 @@ export interface ErasureRoutes {
 
 interface ById {
   Params: { readonly id: string }
+}
+
+interface ListQuery {
+  Querystring: {
+    readonly state?: ErasureState
+    readonly tenant?: string
+    readonly cursor?: string
+    readonly limit?: string
+  }
 }
 
 export function addErasureRoutes(server: FastifyInstance, options: ErasureRoutes): void {
@@ -62,9 +80,20 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRoutes
     return show(erasure)
   })
 
-  server.get('/v1/erasures', guard, async () => {
-    const found = await eraser().list(['PLANNED', 'CONFIRMED', 'ERASED', 'COMPLETED'])
-    return { erasures: found.map(show) }
+  server.get<ListQuery>('/v1/erasures', { ...guard, ...LIST }, async ({ query }) => {
+    const { state, tenant, cursor, limit = LIMIT_DEFAULT } = query
+    const filter = { states: state === undefined ? ERASURE_STATES : [state], tenant }
+    const [found, count] = await Promise.all([
+      eraser().list({ ...filter, cursor, limit: Number(limit) + 1 }),
+      eraser().count(filter),
+    ])
+    const page = found.slice(0, Number(limit))
+    return {
+      erasures: page.map(({ position: _, ...erasure }) => show(erasure)),
+      nextCursor: found.length > page.length ? (page.at(-1)?.position ?? null) : null,
+      total: Math.min(count, COUNTED_MAX),
+      totalIsExact: count <= COUNTED_MAX,
+    }
   })
 
   server.post('/v1/erasures/replay', guard, () => eraser().replay())

@@ -1,6 +1,7 @@
 // The bodies of the erasure routes: exactly these members, checked before anything is looked up.
 import { OPERATOR, TENANT } from '@baton/ledger'
-import type { ErasedStore } from '@baton/audit'
+import { POSITION_PATTERN } from '@baton/audit'
+import type { ErasedStore, ErasureState } from '@baton/audit'
 import { ProblemError } from '@baton/http/server'
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
 import { refusing } from './problem.ts'
@@ -95,4 +96,48 @@ export const SEARCH = exactly({ subject: SUBJECT }, OF_TENANT)
 export const WITHOUT_BODY = {
   schema: { params: BY_ID },
   schemaErrorFormatter: refusing({ params: ERASURE_UNKNOWN }),
+}
+
+export const ERASURE_STATES = [
+  'PLANNED',
+  'DEFERRED',
+  'CONFIRMED',
+  'ERASED',
+  'COMPLETED',
+] as const satisfies readonly ErasureState[]
+
+export const LIMIT_DEFAULT = '50'
+const LIMIT_MAX = 1_000
+
+const LIST_QUERY = {
+  type: 'object',
+  properties: {
+    state: { enum: ERASURE_STATES },
+    ...OF_TENANT,
+    cursor: { type: 'string', pattern: POSITION_PATTERN },
+    limit: { type: 'string', pattern: '^([1-9]\\d{0,2}|1000)$' },
+  },
+}
+
+const PARAMETERS: Readonly<Record<string, string>> = {
+  state: `Use one of ${ERASURE_STATES.join(', ')}.`,
+  tenant: 'Name a tenant as it is called.',
+  cursor: 'Use nextCursor as the page before answered it.',
+  limit: `Use a whole number from 1 to ${LIMIT_MAX}.`,
+}
+
+export const LIST = {
+  schema: { querystring: LIST_QUERY },
+  schemaErrorFormatter: refusing({
+    querystring: ([error]) => {
+      const parameter = error?.instancePath.slice(1) ?? ''
+      return new ProblemError({
+        status: 400,
+        code: 'BATON_PARAMETER_INVALID',
+        detail: `the query parameter ${parameter} has no valid value`,
+        fix: PARAMETERS[parameter],
+        parameter,
+      })
+    },
+  }),
 }

@@ -9,7 +9,7 @@ type Refusal = (errors: readonly FastifySchemaValidationError[]) => ProblemError
 export const refusing =
   (refusals: {
     readonly params?: ProblemError
-    readonly querystring?: ProblemError
+    readonly querystring?: ProblemError | Refusal
     readonly body?: ProblemError | Refusal
   }) =>
   (errors: FastifySchemaValidationError[], part: string): ProblemError => {

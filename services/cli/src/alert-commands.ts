@@ -1,7 +1,7 @@
 // The commands about what somebody should hear of: alerts, and tasks that wait for a person.
 import { Option } from 'commander'
 import type { Command } from 'commander'
-import { allOption, limit, span } from './arguments.ts'
+import { paged, span } from './arguments.ts'
 import type { Run } from './arguments.ts'
 import type { ListOptions } from './commands/alerts.ts'
 import type { Selection } from './commands/handle-many.ts'
@@ -107,11 +107,8 @@ async function listOptions(flags: ListFlags): Promise<ListOptions> {
 export function addAlerts(program: Command, run: Run): void {
   const module = () => import('./commands/alerts.ts')
   const alerts = program.command('alerts').description('what somebody should hear of, by its cause')
-  meaningAlerts(alerts.command('ls', { isDefault: true }))
+  paged(meaningAlerts(alerts.command('ls', { isDefault: true })))
     .description('list those that are not closed, the newest first')
-    .option('--limit <number>', 'how many', limit, 20)
-    .option('--cursor <cursor>', 'go on where the page before ended')
-    .addOption(allOption())
     .addOption(stateOption(['open', 'acknowledged', 'closed']))
     .action(
       run(async (context, flags: ListFlags) =>
@@ -144,11 +141,8 @@ export function addAlerts(program: Command, run: Run): void {
 export function addEscalations(program: Command, run: Run): void {
   const module = () => import('./commands/escalations.ts')
   const escalations = program.command('escalations').description('tasks that wait for a person')
-  meaningEscalations(escalations.command('ls', { isDefault: true }))
+  paged(meaningEscalations(escalations.command('ls', { isDefault: true })))
     .description('list those that wait, oldest first')
-    .option('--limit <number>', 'how many', limit, 20)
-    .option('--cursor <cursor>', 'go on where the page before ended')
-    .addOption(allOption())
     .addOption(stateOption(['open', 'acknowledged', 'resolved']))
     .action(
       run(async (context, flags: ListFlags) =>

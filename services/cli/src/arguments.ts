@@ -1,5 +1,6 @@
 // What the definitions of commands share: how a command is run, and how its arguments are read.
-import { InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import type { Context } from './context.ts'
 import type { ExitCode } from './exit-codes.ts'
 
@@ -46,7 +47,16 @@ export const limit = wholeNumber(1, 1_000)
 
 /** Most rows that `--all` lists. */
 export const ALL_MAX = 10_000
-export const allOption = () => new Option('--all', `every one, up to ${ALL_MAX}`)
+
+/** Of what a folder, a file or an operator has few of: all of it, in the ordinary case. */
+export const FEW_MAX = 1_000
+
+/** The options of every list: how many, from where on, or all of it up to a bound. */
+export const paged = (command: Command, shown = 20): Command =>
+  command
+    .option('--limit <number>', 'how many', limit, shown)
+    .option('--cursor <cursor>', 'go on where the page before ended')
+    .option('--all', `every one, up to ${ALL_MAX}`)
 
 const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 

@@ -1,8 +1,9 @@
 // The commands for auditors: verifying, evidence, the policy to verify it with, where records stand, and drills.
 import { statSync } from 'node:fs'
 import type { Command } from 'commander'
-import { code, TASK, wholeNumber } from './arguments.ts'
+import { code, FEW_MAX, paged, TASK, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
+import type { PageFlags } from './commands/list-pages.ts'
 import { addAdmin, addCost, addExport, addSearch } from './search-commands.ts'
 
 interface VerifyFlags {
@@ -119,10 +120,13 @@ function addTiers(audit: Command, run: Run): void {
     .command('tiers')
     .description('where the records stand: database, cold store, expired, held')
     .action(run(async (context) => (await import('./commands/tiers.ts')).tiers(context)))
-  audit
-    .command('holds')
+  paged(audit.command('holds'), FEW_MAX)
     .description('which tasks are held, since when and by whom, proven by their records')
-    .action(run(async (context) => (await import('./commands/holds.ts')).holds(context)))
+    .action(
+      run(async (context, flags: PageFlags) =>
+        (await import('./commands/holds.ts')).holds(context, flags),
+      ),
+    )
   audit
     .command('retention')
     .description(

@@ -1,8 +1,9 @@
 // The commands about backups: taking, checking, deleting and restoring.
 import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
-import { wholeNumber } from './arguments.ts'
+import { FEW_MAX, paged, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
+import type { PageFlags } from './commands/list-pages.ts'
 
 const WHERE = 'folder of the backups (default: BATON_BACKUP_FOLDER, else `backups` in the home)'
 const WHICH = 'id or folder of a backup; the newest without it'
@@ -18,12 +19,11 @@ export function addBackup(program: Command, run: Run): void {
         (await import('./commands/backup.ts')).backup(context, { to, secretsTo }),
       ),
     )
-  backup
-    .command('ls')
-    .description('list the backups there are')
+  paged(backup.command('ls'), FEW_MAX)
+    .description('list the backups there are, oldest first')
     .action(
-      run(async (context, _options: object, command: Command) =>
-        (await import('./commands/backup.ts')).listTaken(context, toOf(command)),
+      run(async (context, flags: PageFlags, command: Command) =>
+        (await import('./commands/backup.ts')).listTaken(context, { to: toOf(command), flags }),
       ),
     )
   backup

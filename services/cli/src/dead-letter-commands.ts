@@ -1,6 +1,6 @@
 // The commands about dead letters: handoffs that wait for a person.
 import type { Command } from 'commander'
-import { allOption, collect, limit, wholeNumber } from './arguments.ts'
+import { collect, FEW_MAX, paged, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
 import type { PageFlags } from './commands/list-pages.ts'
 import type { Decision } from './commands/review.ts'
@@ -22,12 +22,8 @@ interface ListFlags extends PageFlags {
 }
 
 function addReading(deadLetters: Command, run: Run): void {
-  deadLetters
-    .command('ls')
+  paged(deadLetters.command('ls'))
     .description('list dead letters, oldest first')
-    .option('--limit <number>', 'how many', limit, 20)
-    .option('--cursor <cursor>', 'go on where the page before ended')
-    .addOption(allOption())
     .option('--reason <reason>', 'only of this reason, such as SAFETY_VIOLATION')
     .option('--cluster <cluster>', 'only of this cluster')
     .action(
@@ -48,12 +44,11 @@ function addReading(deadLetters: Command, run: Run): void {
         }),
       ),
     )
-  deadLetters
-    .command('clusters')
+  paged(deadLetters.command('clusters'), FEW_MAX)
     .description('group them by what they have in common, the largest group first')
     .action(
-      run(async (context) =>
-        (await import('./commands/dead-letters.ts')).deadLetterClusters(context),
+      run(async (context, flags: PageFlags) =>
+        (await import('./commands/dead-letters.ts')).deadLetterClusters(context, flags),
       ),
     )
 }

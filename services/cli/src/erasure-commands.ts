@@ -1,7 +1,9 @@
 // The commands about a person: where they stand, and erasing them with two people.
+import { Option } from 'commander'
 import type { Command } from 'commander'
-import { code } from './arguments.ts'
+import { code, paged } from './arguments.ts'
 import type { Run } from './arguments.ts'
+import type { PageFlags } from './commands/list-pages.ts'
 
 interface EraseFlags {
   readonly basis?: string
@@ -36,6 +38,25 @@ export function addErase(program: Command, run: Run): void {
     .action(
       run(async (context, subject: string | undefined, flags: EraseFlags) =>
         (await import('./commands/erase.ts')).erase(context, { ...flags, subject }),
+      ),
+    )
+}
+
+export function addErasures(program: Command, run: Run): void {
+  paged(program.command('erasures'))
+    .description('list erasures, newest first: planned, waiting for a second person, done')
+    .addOption(
+      new Option('--state <state>', 'only those of this state').choices([
+        'PLANNED',
+        'DEFERRED',
+        'CONFIRMED',
+        'ERASED',
+        'COMPLETED',
+      ]),
+    )
+    .action(
+      run(async (context, flags: PageFlags & { state?: string }) =>
+        (await import('./commands/erasures.ts')).listErasures(context, flags),
       ),
     )
 }

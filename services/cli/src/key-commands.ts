@@ -1,7 +1,9 @@
 // The commands about API keys: who may call the gateway, and as whom.
 import type { Command } from 'commander'
+import { FEW_MAX, paged } from './arguments.ts'
 import type { Run } from './arguments.ts'
 import type { KeyWish } from './commands/keys.ts'
+import type { PageFlags } from './commands/list-pages.ts'
 
 export function addKeys(program: Command, run: Run): void {
   const keys = program
@@ -22,10 +24,13 @@ export function addKeys(program: Command, run: Run): void {
         (await import('./commands/keys.ts')).keysNew(context, { ...wish, scopes }),
       ),
     )
-  keys
-    .command('ls')
-    .description('list the keys that were made here; none can be read back')
-    .action(run(async (context) => (await import('./commands/keys.ts')).keysLs(context)))
+  paged(keys.command('ls'), FEW_MAX)
+    .description('list the keys that were made here, oldest first; none can be read back')
+    .action(
+      run(async (context, flags: PageFlags) =>
+        (await import('./commands/keys.ts')).keysLs(context, flags),
+      ),
+    )
   keys
     .command('revoke')
     .description('have every gateway refuse a key within seconds')

@@ -2,8 +2,9 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type { Command } from 'commander'
 import { STATUSES } from '@baton/protocol/dialects/handoff-v01'
-import { collect, limit, positiveNumber } from './arguments.ts'
+import { collect, FEW_MAX, paged, positiveNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
+import type { PageFlags } from './commands/list-pages.ts'
 import type { Context } from './context.ts'
 import type { ExitCode } from './exit-codes.ts'
 
@@ -43,11 +44,9 @@ export function addOffer(program: Command, run: Run): void {
 }
 
 export function addOffers(program: Command, run: Run): void {
-  program
-    .command('list')
-    .description('list what is offered and what became of it')
+  paged(program.command('list'), FEW_MAX)
+    .description('list what is offered and what became of it, by id')
     .addOption(new Option('--status <status>', 'only those that stand so').choices(STATUSES))
-    .option('--limit <number>', 'how many', limit, 1_000)
     .option('--watch', 'go on and tell every change, until Ctrl-C')
     .option(
       '--webhook <url>',
@@ -77,9 +76,8 @@ interface Step {
   readonly what: string
 }
 
-interface ListFlags {
+interface ListFlags extends PageFlags {
   readonly status?: string
-  readonly limit: number
   readonly watch?: boolean
   readonly webhook?: string
 }

@@ -3,14 +3,19 @@ import { ROLES } from '@baton/ledger/people'
 import type { Role } from '@baton/ledger/people'
 import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
+import { FEW_MAX, paged } from './arguments.ts'
 import type { Run } from './arguments.ts'
+import type { PageFlags } from './commands/list-pages.ts'
 
 export function addPeople(program: Command, run: Run): void {
   const people = program.command('people').description('whose decisions count here, and their keys')
-  people
-    .command('ls')
-    .description('list whose signatures under decisions count')
-    .action(run(async (context) => (await import('./commands/people.ts')).listPeople(context)))
+  paged(people.command('ls'), FEW_MAX)
+    .description('list whose signatures under decisions count, by name')
+    .action(
+      run(async (context, flags: PageFlags) =>
+        (await import('./commands/people.ts')).listPeople(context, flags),
+      ),
+    )
   people
     .command('key')
     .description('make a key with which a person signs what they decide')

@@ -9,7 +9,7 @@ import { addCerts } from './certificate-commands.ts'
 import { addAudit, addEvidence, addPolicy, addVerify } from './audit-commands.ts'
 import type { InitOptions } from './commands/init.ts'
 import type { Context } from './context.ts'
-import { addErase, addSubject } from './erasure-commands.ts'
+import { addErase, addErasures, addSubject } from './erasure-commands.ts'
 import { EXIT } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { addDeadLetters } from './dead-letter-commands.ts'
@@ -130,6 +130,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addVerify,
   addEvidence,
   addErase,
+  addErasures,
   addSubject,
   addPolicy,
   addAudit,

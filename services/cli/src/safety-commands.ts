@@ -1,11 +1,11 @@
 // The commands about the scanner: what it says of a text, why, and by which model.
 import type { Command } from 'commander'
-import { limit, since, wholeNumber } from './arguments.ts'
+import { limit, paged, since, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
+import type { PageFlags } from './commands/list-pages.ts'
 
-interface ReleasedFlags {
+interface ReleasedFlags extends PageFlags {
   readonly since?: string
-  readonly limit: number
   readonly text?: boolean
 }
 
@@ -60,18 +60,16 @@ export function addSafety(program: Command, run: Run): void {
         (await import('./commands/safety-sign.ts')).safetySign(context, file),
       ),
     )
-  safety
-    .command('released')
+  paged(safety.command('released'), 100)
     .description(
-      'what the scanner stopped and reviewers released as it was, a line for each finding (JSON lines with --json)',
+      'what the scanner stopped and reviewers released as it was, oldest first, a line for each finding (JSON lines with --json)',
     )
     .option('--since <time>', 'decided from a day or a time on (UTC)', since)
-    .option('--limit <number>', 'how many handoffs', limit, 100)
     .option('--text', 'also the text under each finding; who reads it is on record')
     .action(
-      run(async (context, { since: from, limit: most, text = false }: ReleasedFlags) => {
+      run(async (context, { since: from, text = false, ...flags }: ReleasedFlags) => {
         const { safetyReleased } = await import('./commands/safety-released.ts')
-        return safetyReleased(context, { since: from, limit: most, text })
+        return safetyReleased(context, { since: from, flags, text })
       }),
     )
   addArtefacts(safety, run)

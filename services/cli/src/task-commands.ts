@@ -1,6 +1,6 @@
 // The commands about work under way: what happened to a task, which there are, and what people decide about them.
 import type { Command } from 'commander'
-import { allOption, code, limit, numberBetween, TASK, wholeNumber } from './arguments.ts'
+import { code, FEW_MAX, numberBetween, paged, TASK, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
 import type { PageFlags } from './commands/list-pages.ts'
 
@@ -31,13 +31,9 @@ export function addResult(program: Command, run: Run): void {
 }
 
 export function addTasks(program: Command, run: Run): void {
-  program
-    .command('tasks')
+  paged(program.command('tasks'))
     .description('list tasks, newest first')
     .option('--status <status>', 'only tasks of this status')
-    .option('--limit <number>', 'how many', limit, 20)
-    .option('--cursor <cursor>', 'go on where the page before ended')
-    .addOption(allOption())
     .action(
       run(async (context, options: PageFlags & { status?: string }) =>
         (await tasksModule()).tasks(context, options),
@@ -93,12 +89,8 @@ export function addApprovals(program: Command, run: Run): void {
   const approvals = program
     .command('approvals')
     .description('handoffs that wait until a person approves')
-  approvals
-    .command('ls')
+  paged(approvals.command('ls'))
     .description('list them, oldest first')
-    .option('--limit <number>', 'how many', limit, 20)
-    .option('--cursor <cursor>', 'go on where the page before ended')
-    .addOption(allOption())
     .action(
       run(async (context, options: PageFlags) =>
         (await import('./commands/approvals.ts')).listWaiting(context, options),
@@ -146,8 +138,11 @@ export function addCancel(program: Command, run: Run): void {
 }
 
 export function addAgents(program: Command, run: Run): void {
-  program
-    .command('agents')
-    .description('list the agent types that have a live worker')
-    .action(run(async (context) => (await import('./commands/agents.ts')).agents(context)))
+  paged(program.command('agents'), FEW_MAX)
+    .description('list the agent types that have a live worker, by name')
+    .action(
+      run(async (context, flags: PageFlags) =>
+        (await import('./commands/agents.ts')).agents(context, flags),
+      ),
+    )
 }

@@ -1,15 +1,20 @@
 // The commands about tenants: who shares an installation, and what each may reach of the others.
 import type { Command } from 'commander'
+import { FEW_MAX, paged } from './arguments.ts'
 import type { Run } from './arguments.ts'
+import type { PageFlags } from './commands/list-pages.ts'
 
 export function addTenants(program: Command, run: Run): void {
   const tenants = program
     .command('tenants')
     .description('who shares this installation, and what each may reach of the others')
-  tenants
-    .command('ls')
-    .description('list tenants and what was granted to them')
-    .action(run(async (context) => (await import('./commands/tenants.ts')).tenantsLs(context)))
+  paged(tenants.command('ls'), FEW_MAX)
+    .description('list tenants and what was granted to them, by name')
+    .action(
+      run(async (context, flags: PageFlags) =>
+        (await import('./commands/tenants.ts')).tenantsLs(context, flags),
+      ),
+    )
   tenants
     .command('add')
     .description('add a tenant: its agents are called <name>/...')

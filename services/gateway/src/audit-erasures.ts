@@ -14,13 +14,32 @@ export interface AuditErasuresOptions {
   readonly tls?: Tls | undefined
 }
 
+interface PageAsked {
+  readonly state?: string | undefined
+  readonly tenant?: string | undefined
+  readonly cursor?: string | null | undefined
+  readonly limit: number
+}
+
+interface ErasuresPage {
+  readonly erasures: readonly (ErasureView & { readonly proven: boolean })[]
+  readonly nextCursor: string | null
+  readonly total: number
+  readonly totalIsExact: boolean
+}
+
 export interface AuditErasures extends AuditSide {
+  /** Erasures, the newest first, as far as they were asked for by people of a tenant. */
+  page(asked: PageAsked): Promise<ErasuresPage>
   /** Records in which a person has segments, without text. */
   search(person: {
     readonly subject: string
     readonly tenant: string | undefined
   }): Promise<{ readonly records: readonly object[] }>
 }
+
+/** Erasures that one answer of the auditor holds at most. */
+const PAGE_MAX = 1_000
 
 // An erasure runs while the caller waits.
 const TIMEOUT_MS = 60_000
@@ -42,12 +61,28 @@ export function createAuditErasures({
     if (token === undefined) throw ERASURE_OFF
     return json<Answer>(path, body === undefined ? {} : { body, headers }).catch(passOn)
   }
+  const page = (asked: PageAsked): Promise<ErasuresPage> => {
+    const query = Object.entries(asked).flatMap(([name, value]) =>
+      value === undefined || value === null ? [] : [[name, String(value)]],
+    )
+    return ask(`/v1/erasures?${new URLSearchParams(query).toString()}`)
+  }
   return {
     plan: ({ signed, ...plan }) => ask('/v1/erasures', plan, signedHeader(signed)),
     confirm: ({ id, signed, ...rest }) =>
       ask(`/v1/erasures/${id}/confirm`, rest, signedHeader(signed)),
     complete: (id, erased) => ask(`/v1/erasures/${id}/complete`, erased),
-    list: async () => (await ask<{ erasures: readonly ErasureView[] }>('/v1/erasures')).erasures,
+    page,
+    async *list(states) {
+      for (const state of states) {
+        let cursor: string | null | undefined
+        do {
+          const { erasures, nextCursor } = await page({ state, cursor, limit: PAGE_MAX })
+          yield* erasures.filter(({ proven }) => proven)
+          cursor = nextCursor
+        } while (cursor !== null)
+      }
+    },
     replay: () => ask('/v1/erasures/replay', {}),
     find: (id) => ask(`/v1/erasures/${id}`),
     search: (person) => ask('/v1/subjects/search', person),

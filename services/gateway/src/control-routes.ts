@@ -5,13 +5,23 @@ import type { Logger } from '@baton/runtime'
 import { answerApproval, requestCancel } from '@baton/engine'
 import type { ApprovalRequest, Canceled, Decided } from '@baton/engine'
 import { ProblemError } from '@baton/http/server'
-import { countApprovals, listApprovals, listLiveAgents } from '@baton/store'
+import { countApprovals, countLiveAgents, listApprovals, listLiveAgents } from '@baton/store'
 import type { CancelTarget, Pool } from '@baton/store'
 import { operatorOf } from './acting.ts'
-import { COUNTED_PAGE, CURSOR, pageOf, rowsFor, totalOf } from './cursor.ts'
+import {
+  countedListOf,
+  countedPageOf,
+  CURSOR,
+  FILTERED_CURSOR,
+  NAME_POSITION,
+  pageOf,
+  readCursor,
+  rowsFor,
+  totalOf,
+} from './cursor.ts'
 import { notFound } from './not-found.ts'
 import { answers, listQuery, onlyById, onlyList, problems, ref } from './operation.ts'
-import type { ById, ListQuery } from './operation.ts'
+import type { ById, PageQuery } from './operation.ts'
 import { DECIDING, readDecisionHeader, unsignedProblem } from './signed-decision.ts'
 import { showApproval, showDecidedApproval } from './views.ts'
 
@@ -20,10 +30,6 @@ interface ControlRouteOptions {
   /** Whose decisions count. */
   readonly people: People
   readonly logger: Logger
-}
-
-interface PageQuery {
-  Querystring: { limit: number; cursor?: string }
 }
 
 export function addControlRoutes(scope: FastifyInstance, options: ControlRouteOptions): void {
@@ -42,9 +48,15 @@ export function addControlRoutes(scope: FastifyInstance, options: ControlRouteOp
     }
   })
 
-  scope.get<ListQuery>('/agents', LIST_AGENTS, async ({ query }) => ({
-    agents: await listLiveAgents(pool, query.limit),
-  }))
+  scope.get<PageQuery>('/agents', LIST_AGENTS, async ({ query: { limit, cursor } }) => {
+    const position = readCursor(cursor, {}, NAME_POSITION)
+    const [agents, count] = await Promise.all([
+      listLiveAgents(pool, { limit: rowsFor(limit), cursor: position }),
+      countLiveAgents(pool),
+    ])
+    const { page, shown } = countedPageOf(agents, { limit, filter: {}, count })
+    return { agents: page, ...shown }
+  })
 
   scope.post<Deciding>('/approvals/:id', DECIDE_APPROVAL, (request) => decide(request, options))
   scope.post<Canceling>('/handoffs/:id/cancel', CANCEL_HANDOFF, (request) =>
@@ -55,20 +67,12 @@ export function addControlRoutes(scope: FastifyInstance, options: ControlRouteOp
   )
 }
 
-const listOf = (name: string, schema: string) => ({
-  type: 'object',
-  properties: { [name]: { type: 'array', items: ref(schema) } },
-})
-
 const LIST_APPROVALS = onlyList('handoffs:read', {
   operationId: 'listApprovals',
   summary: 'Handoffs that wait for an approval, oldest first',
   querystring: listQuery({ cursor: CURSOR }),
   response: {
-    200: answers('The handoffs; [] where none waits', {
-      type: 'object',
-      properties: { approvals: { type: 'array', items: ref('Approval') }, ...COUNTED_PAGE },
-    }),
+    200: answers('The handoffs; [] where none waits', countedListOf('approvals', ref('Approval'))),
     ...problems([]),
   },
 })
@@ -76,8 +80,9 @@ const LIST_APPROVALS = onlyList('handoffs:read', {
 const LIST_AGENTS = onlyList('handoffs:read', {
   operationId: 'listAgents',
   summary: 'Agent types with a live worker, by name',
+  querystring: listQuery({ cursor: FILTERED_CURSOR }),
   response: {
-    200: answers('The agent types; [] where none is live', listOf('agents', 'Agent')),
+    200: answers('The agent types; [] where none is live', countedListOf('agents', ref('Agent'))),
     ...problems([]),
   },
 })

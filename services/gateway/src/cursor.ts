@@ -24,7 +24,7 @@ export function pageOf<Row extends { readonly position: string }>(
 /** A cursor that goes on in the list of one filter only. */
 export const FILTERED_CURSOR = {
   type: 'string',
-  pattern: '^[A-Za-z0-9_-]{1,128}$',
+  pattern: '^[A-Za-z0-9_-]{1,8192}$',
   description: 'nextCursor of the page before, with the same filter.',
 }
 
@@ -36,14 +36,25 @@ const POSITION = new RegExp(POSITION_PATTERN)
 const markOf = (filter: Filter): string =>
   hash('sha256', JSON.stringify(Object.entries(filter).toSorted())).slice(0, 12)
 
-/** The position that a cursor of this filter means. Throws BATON_CURSOR_INVALID for any other. */
-export function readCursor(cursor: string | undefined, filter: Filter): string | undefined {
+/** The position, of this form, that a cursor of this filter means. Throws BATON_CURSOR_INVALID for any other. */
+export function readCursor(
+  cursor: string | undefined,
+  filter: Filter,
+  form: RegExp = POSITION,
+): string | undefined {
   if (cursor === undefined) return undefined
-  const [mark, position = ''] = Buffer.from(cursor, 'base64url').toString().split('/')
-  if (!POSITION.test(position)) throw cursorInvalid('the cursor is none that this list gave')
-  if (mark !== markOf(filter)) throw cursorInvalid('the cursor is of a list with another filter')
+  const text = Buffer.from(cursor, 'base64url').toString()
+  const end = text.indexOf('/')
+  const position = text.slice(end + 1)
+  if (end === -1 || !form.test(position))
+    throw cursorInvalid('the cursor is none that this list gave')
+  if (text.slice(0, end) !== markOf(filter))
+    throw cursorInvalid('the cursor is of a list with another filter')
   return position
 }
+
+/** A position in a list by name. */
+export const NAME_POSITION = /^\P{Cc}{1,2048}$/u
 
 const cursorInvalid = (detail: string) =>
   new ProblemError({
@@ -66,7 +77,7 @@ export function countedPageOf<Row extends { readonly position: string }>(
   const { page, nextCursor } = pageOf(rows, limit)
   return {
     // Where a list goes on is said once, by nextCursor.
-    page: page.map((row) => ({ ...row, position: undefined })),
+    page: page.map(({ position: _, ...row }) => row),
     shown: {
       nextCursor:
         nextCursor && Buffer.from(`${markOf(filter)}/${nextCursor}`).toString('base64url'),
@@ -90,3 +101,9 @@ export const COUNTED_PAGE = {
   total: { type: 'integer', description: `How many there are in all; counted to ${COUNTED_MAX}.` },
   totalIsExact: { type: 'boolean', description: 'False where there are more than `total`.' },
 }
+
+/** An answer with a page of rows that are called `name`. */
+export const countedListOf = (name: string, items: object) => ({
+  type: 'object',
+  properties: { [name]: { type: 'array', items }, ...COUNTED_PAGE },
+})

@@ -12,7 +12,8 @@ import type { Pool } from '@baton/store'
 import { keyOf, operatorOf } from './acting.ts'
 import type { AuditErasures } from './audit-erasures.ts'
 import { ProblemError } from '@baton/http/server'
-import { answers, only, onlyById, problemsIn } from './operation.ts'
+import { countedListOf, CURSOR } from './cursor.ts'
+import { answers, listQuery, only, onlyById, onlyList, problemsIn } from './operation.ts'
 import type { ById } from './operation.ts'
 import { DECIDING, readDecisionHeader, unsignedProblem } from './signed-decision.ts'
 
@@ -33,6 +34,10 @@ export interface ErasureRouteOptions extends ErasureReplayOptions {
 
 interface Subject {
   readonly subject: string
+}
+
+interface ErasuresQuery {
+  Querystring: { limit: number; cursor?: string; state?: string }
 }
 
 interface Planning extends Subject {
@@ -77,6 +82,10 @@ export function addErasureRoutes(scope: FastifyInstance, options: ErasureRouteOp
       logger.info({ event: 'erasure.completed', erasureId: planned.id, operator })
       return run.receipt
     },
+  )
+
+  scope.get<ErasuresQuery>('/erasures', LIST_ERASURES, (request) =>
+    erasures.page({ ...request.query, tenant: keyOf(request).tenant }),
   )
 
   scope.get<ById>('/erasures/:id', READ_ERASURE, (request) => findOwn(request.params, request))
@@ -231,36 +240,46 @@ const CONFIRM_ERASURE = onlyById('erasure', 'erasures:approve', {
   },
 })
 
+const STATE = { enum: ['PLANNED', 'DEFERRED', 'CONFIRMED', 'ERASED', 'COMPLETED'] }
+
+const ERASURE = answer(
+  {
+    id: uuid,
+    state: STATE,
+    basis: text,
+    requestedBy: text,
+    receipt: { type: ['object', 'null'] },
+  },
+  {
+    requestedAt: { type: 'string', format: 'date-time' },
+    confirmedBy: { type: ['string', 'null'] },
+    confirmedAt: { type: ['string', 'null'], format: 'date-time' },
+    completedAt: { type: ['string', 'null'], format: 'date-time' },
+    requestedSigned: SIGNED,
+    confirmedSigned: SIGNED,
+    handoffIds: uuids,
+    taskIds: uuids,
+    proven: {
+      type: 'boolean',
+      description: 'Whether all of it is what the auditor signed; else somebody changed the table.',
+    },
+  },
+)
+
+const LIST_ERASURES = onlyList('erasures:plan', {
+  operationId: 'listErasures',
+  summary: "Erasures that people of the caller's tenant asked for, newest first",
+  querystring: listQuery({ state: STATE, cursor: CURSOR }),
+  response: {
+    200: answers('The erasures; they name no person', countedListOf('erasures', ERASURE)),
+    ...problems([]),
+  },
+})
+
 const READ_ERASURE = onlyById('erasure', 'erasures:plan', {
   operationId: 'readErasure',
   summary: 'How far an erasure has come, with its receipt',
-  response: {
-    200: answers(
-      'The erasure; it names no person',
-      answer(
-        {
-          id: uuid,
-          state: { enum: ['PLANNED', 'DEFERRED', 'CONFIRMED', 'ERASED', 'COMPLETED'] },
-          basis: text,
-          requestedBy: text,
-          receipt: { type: ['object', 'null'] },
-        },
-        {
-          confirmedBy: { type: ['string', 'null'] },
-          requestedSigned: SIGNED,
-          confirmedSigned: SIGNED,
-          handoffIds: uuids,
-          taskIds: uuids,
-          proven: {
-            type: 'boolean',
-            description:
-              'Whether all of it is what the auditor signed; else somebody changed the table.',
-          },
-        },
-      ),
-    ),
-    ...problems([404]),
-  },
+  response: { 200: answers('The erasure; it names no person', ERASURE), ...problems([404]) },
 })
 
 const REPLAY_ERASURES = only('erasures:approve', {

@@ -81,8 +81,8 @@ export const TRACED = { headers: { type: 'object', properties: TRACE_HEADERS } }
 
 const LIMIT_DEFAULT = 50
 
-export interface ListQuery {
-  Querystring: { limit: number }
+export interface PageQuery {
+  Querystring: { limit: number; cursor?: string }
 }
 
 /** How many rows a list has at most, and what else its query may say. */

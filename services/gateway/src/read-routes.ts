@@ -30,7 +30,7 @@ import {
   TRACED,
 } from './operation.ts'
 import type { ById } from './operation.ts'
-import { COUNTED_PAGE, countedPageOf, FILTERED_CURSOR, readCursor, rowsFor } from './cursor.ts'
+import { countedListOf, countedPageOf, FILTERED_CURSOR, readCursor, rowsFor } from './cursor.ts'
 import { ownTrace } from './own-records.ts'
 import { readTaskTrace } from './task-trace.ts'
 import { showHandoff, showReturn, showTask } from './views.ts'
@@ -195,10 +195,7 @@ const LIST_TASKS = onlyList('handoffs:read', {
     cursor: FILTERED_CURSOR,
   }),
   response: {
-    200: answers('The tasks; [] where there is none', {
-      type: 'object',
-      properties: { tasks: { type: 'array', items: ref('Task') }, ...COUNTED_PAGE },
-    }),
+    200: answers('The tasks; [] where there is none', countedListOf('tasks', ref('Task'))),
     ...problems([]),
   },
 })

@@ -5,7 +5,10 @@ import { parseMessage } from '@baton/protocol'
 import type { Logger } from '@baton/runtime'
 import type { Scanner } from '@baton/safety'
 import {
+  CLUSTER_POSITION,
+  countDeadLetterClusters,
   countDeadLetters,
+  countReleasedDeadLetters,
   findDeadLetter,
   findStoredMessage,
   findTaskTraceparent,
@@ -17,10 +20,10 @@ import {
 import type { Pool } from '@baton/store'
 import { operatorOf, readerOf } from './acting.ts'
 import type { AuditReads } from './audit-reads.ts'
-import { COUNTED_PAGE, countedPageOf, FILTERED_CURSOR, readCursor, rowsFor } from './cursor.ts'
+import { countedListOf, countedPageOf, FILTERED_CURSOR, readCursor, rowsFor } from './cursor.ts'
 import { ProblemError } from '@baton/http/server'
 import { answers, listQuery, onlyById, onlyList, problems, problemsIn, ref } from './operation.ts'
-import type { ById, ListQuery } from './operation.ts'
+import type { ById, PageQuery } from './operation.ts'
 import { readRecordedCase } from './recorded-case.ts'
 import { FILTER_MAX } from './refused-request.ts'
 import { DEAD_LETTER_UNKNOWN, throwRefusal } from './review-problems.ts'
@@ -49,7 +52,7 @@ interface DeadLettersQuery {
 }
 
 interface ReleasedQuery {
-  Querystring: { limit: number; since?: string }
+  Querystring: { limit: number; cursor?: string; since?: string }
 }
 
 function addReadingRoutes(scope: FastifyInstance, options: ReviewRouteOptions): void {
@@ -69,17 +72,35 @@ function addReadingRoutes(scope: FastifyInstance, options: ReviewRouteOptions): 
     return { deadLetters: page.map(showDeadLetter), ...shown }
   })
 
-  scope.get<ListQuery>('/dead-letters/clusters', LIST_CLUSTERS, async ({ query }) => ({
-    clusters: await listDeadLetterClusters(pool, query.limit),
-  }))
+  scope.get<PageQuery>('/dead-letters/clusters', LIST_CLUSTERS, async ({ query }) => {
+    const { limit } = query
+    const cursor = readCursor(query.cursor, {}, CLUSTER_POSITION)
+    const [clusters, count] = await Promise.all([
+      listDeadLetterClusters(pool, { limit: rowsFor(limit), cursor }),
+      countDeadLetterClusters(pool),
+    ])
+    const { page, shown } = countedPageOf(clusters, { limit, filter: {}, count })
+    return { clusters: page, ...shown }
+  })
 
   scope.get<ReleasedQuery>('/dead-letters/released', LIST_RELEASED, async ({ query }) => {
-    const released = await listReleasedDeadLetters(pool, query)
+    const { limit, cursor, since } = query
+    const filter = { since }
+    const [released, count] = await Promise.all([
+      listReleasedDeadLetters(pool, {
+        ...filter,
+        limit: rowsFor(limit),
+        cursor: readCursor(cursor, filter),
+      }),
+      countReleasedDeadLetters(pool, filter),
+    ])
+    const { page, shown } = countedPageOf(released, { limit, filter, count })
     return {
-      deadLetters: released.map(({ rulesetVersion, ...rest }) => ({
+      deadLetters: page.map(({ rulesetVersion, ...rest }) => ({
         ...showDeadLetter(rest),
         artefactId: rulesetVersion,
       })),
+      ...shown,
     }
   })
 
@@ -94,11 +115,6 @@ function addReadingRoutes(scope: FastifyInstance, options: ReviewRouteOptions): 
   })
 }
 
-const listOf = (name: string, schema: string) => ({
-  type: 'object',
-  properties: { [name]: { type: 'array', items: ref(schema) } },
-})
-
 const FILTER = { type: 'string', maxLength: FILTER_MAX, pattern: String.raw`^\P{Cc}*$` }
 
 const LIST_DEAD_LETTERS = onlyList('handoffs:read', {
@@ -106,10 +122,10 @@ const LIST_DEAD_LETTERS = onlyList('handoffs:read', {
   summary: 'Dead letters that wait for a person, oldest first',
   querystring: listQuery({ reason: FILTER, cluster: FILTER, cursor: FILTERED_CURSOR }),
   response: {
-    200: answers('The dead letters; [] where there is none', {
-      type: 'object',
-      properties: { deadLetters: { type: 'array', items: ref('DeadLetter') }, ...COUNTED_PAGE },
-    }),
+    200: answers(
+      'The dead letters; [] where there is none',
+      countedListOf('deadLetters', ref('DeadLetter')),
+    ),
     ...problems([]),
   },
 })
@@ -125,8 +141,9 @@ export const reviewProblems = problemsIn({
 const LIST_CLUSTERS = onlyList('handoffs:read', {
   operationId: 'listDeadLetterClusters',
   summary: 'Waiting dead letters by what they have in common, the largest cluster first',
+  querystring: listQuery({ cursor: FILTERED_CURSOR }),
   response: {
-    200: answers('The clusters', listOf('clusters', 'DeadLetterCluster')),
+    200: answers('The clusters', countedListOf('clusters', ref('DeadLetterCluster'))),
     ...reviewProblems([]),
   },
 })
@@ -140,9 +157,9 @@ const SINCE = {
 const LIST_RELEASED = onlyList('handoffs:read', {
   operationId: 'listReleasedDeadLetters',
   summary: 'What the scanner stopped and people released as it was, oldest decision first',
-  querystring: listQuery({ since: SINCE }),
+  querystring: listQuery({ since: SINCE, cursor: FILTERED_CURSOR }),
   response: {
-    200: answers('The dead letters', listOf('deadLetters', 'ReleasedDeadLetter')),
+    200: answers('The dead letters', countedListOf('deadLetters', ref('ReleasedDeadLetter'))),
     ...reviewProblems([]),
   },
 })

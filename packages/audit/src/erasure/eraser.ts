@@ -151,6 +151,7 @@ interface Replayed {
 
 /** `proven`: it says what an auditor and, since people sign erasures, its people signed. */
 export type KnownErasure = Erasure & { readonly proven: boolean }
+export type ListedErasure = KnownErasure & { readonly position: string }
 
 export interface Eraser {
   /** Counts what would go, and notes the signed request. A legal hold defers it, which is recorded. */
@@ -172,11 +173,15 @@ export interface Eraser {
    */
   replay(): Promise<Replayed>
   find(id: string): Promise<KnownErasure | undefined>
-  /** Those that are proven. */
-  list(states: readonly erasures.ErasureState[]): Promise<Erasure[]>
+  /** The newest first, each with whether it is proven. */
+  list(page: erasures.ErasurePage): Promise<readonly ListedErasure[]>
+  count(filter: erasures.ErasureFilter): Promise<number>
   /** Where a person stands in the log, without text; each record proven as in a trace. */
   search(person: Person): Promise<SubjectRecord[]>
 }
+
+/** So many that were interrupted are carried on at once. */
+const OPEN_MAX = 1_000
 
 /** Plans and carries out erasures on the log, its cold tier and the vault. */
 export function createEraser(options: EraserOptions): Eraser {
@@ -214,7 +219,7 @@ export function createEraser(options: EraserOptions): Eraser {
       return readKnown(db, id)
     },
     async replay() {
-      const open = await erasures.listErasures(db, ['CONFIRMED'])
+      const open = await erasures.listErasures(db, { states: ['CONFIRMED'], limit: OPEN_MAX })
       const { proven = [], refused = [] } = Object.groupBy(open, (erasure) =>
         isProven(erasure) ? 'proven' : 'refused',
       )
@@ -230,7 +235,9 @@ export function createEraser(options: EraserOptions): Eraser {
       const erasure = await erasures.findErasure(db, id)
       return erasure && { ...erasure, proven: isProven(erasure) }
     },
-    list: async (states) => (await erasures.listErasures(db, states)).filter(isProven),
+    list: async (page) =>
+      (await erasures.listErasures(db, page)).map((one) => ({ ...one, proven: isProven(one) })),
+    count: (filter) => erasures.countErasures(db, filter),
     async search(person) {
       const refs = await findKeysOfSubject(vaultDb, reach.lookupsOf(person))
       const { reader, cold, covered } = options

@@ -1,6 +1,7 @@
 // The statements on audit.erasure: how far each has come, what holds it, what proves it, and which are incomplete.
-import { uuidBytes } from '@baton/ledger'
+import { DEFAULT_TENANT, uuidBytes } from '@baton/ledger'
 import { BINARY, text } from '@baton/postgres'
+import { behind, COUNTED_MAX, positionOf } from '@baton/postgres/list-positions'
 import { anyOf, sql } from '@baton/postgres/statements'
 import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
@@ -77,13 +78,55 @@ export async function findErasure(db: Database, id: string): Promise<Erasure | u
   return (await run(db, 'find_erasure', ERASURES.where('id', '=', id)))[0]
 }
 
-/** Those in one of `states`, oldest first; at most 1,000. */
-export const listErasures = (db: Database, states: readonly ErasureState[]): Promise<Erasure[]> =>
+export interface ErasureFilter {
+  readonly states: readonly ErasureState[]
+  /** Only what people of this tenant asked for. */
+  readonly tenant?: string | undefined
+}
+
+export interface ErasurePage extends ErasureFilter {
+  readonly limit: number
+  /** Only those behind this position. */
+  readonly cursor?: string | undefined
+}
+
+export interface ListedErasure extends Erasure {
+  readonly position: string
+}
+
+// Whose an operator is by the name, as `tenantOfOperator` says it.
+const isMeant = ({ states, tenant = '' }: ErasureFilter) =>
+  sql<boolean>`state = ${anyOf(text, states)} and (${tenant} = ''
+    or case when requested_by like '%/%' then split_part(requested_by, '/', 1) else ${DEFAULT_TENANT} end = ${tenant})`
+
+/** The newest first. */
+export const listErasures = (
+  db: Database,
+  { limit, cursor, ...filter }: ErasurePage,
+): Promise<ListedErasure[]> =>
   run(
     db,
     'list_erasures',
-    ERASURES.where('state', '=', anyOf(text, states)).orderBy('requested_at').limit(sql.lit(1000)),
+    ERASURES.select(positionOf('id', 'requested_at').as('position'))
+      .where(isMeant(filter))
+      .where(behind(cursor ?? null, { id: 'id', createdAt: 'requested_at', newestFirst: true }))
+      .orderBy('requested_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit),
   )
+
+/** How many there are; one more than COUNTED_MAX says that there are more than those. */
+export async function countErasures(db: Database, filter: ErasureFilter): Promise<number> {
+  const counted = audit
+    .selectFrom('audit.erasure')
+    .select('id')
+    .where(isMeant(filter))
+    .limit(COUNTED_MAX + 1)
+  const written = audit
+    .selectFrom(counted.as('counted'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+  return (await run(db, 'count_erasures', written))[0]?.count ?? 0
+}
 
 /** All of them, some at a time. */
 export const readErasures = (db: Database): AsyncGenerator<readonly Erasure[]> =>

@@ -5,6 +5,8 @@ import type { ExitCode } from '../exit-codes.ts'
 import { withGateway } from '../gateway-client.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
+import { readPages, sayShown, typedAgain } from './list-pages.ts'
+import type { PageFlags } from './list-pages.ts'
 
 interface LiveAgent {
   readonly type: string
@@ -15,14 +17,16 @@ interface LiveAgent {
   readonly workers: number
 }
 
-export async function agents(context: Context): Promise<ExitCode> {
+export async function agents(context: Context, flags: PageFlags): Promise<ExitCode> {
   const { output } = context
-  const { agents: live } = await withGateway(context, (gateway) =>
-    gateway.get<{ agents: readonly LiveAgent[] }>('/v2/agents?limit=500'),
+  const listed = await withGateway(context, (gateway) =>
+    readPages<LiveAgent>(gateway, { path: '/v2/agents', name: 'agents', filter: {}, flags }),
   )
+  const live = listed.rows
   if (output.json) output.data(JSON.stringify(live))
   else if (live.length > 0) output.data(table(live))
   if (live.length === 0) output.words('No agent is live.')
+  sayShown(output, listed, `agents${typedAgain({ limit: flags.limit })}`)
   output.next(nextStep('tasks'))
   return EXIT.fine
 }

@@ -15,6 +15,8 @@ import type { ExitCode } from '../exit-codes.ts'
 import { bytesText, count, counted, elapsed, instant } from '../terminal/figures.ts'
 import { nextStep, quoted } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
+import { pageOfAll, sayShown, typedAgain } from './list-pages.ts'
+import type { PageFlags } from './list-pages.ts'
 
 interface BackupOptions {
   readonly to: string | undefined
@@ -97,17 +99,22 @@ function summaryOf(stored: StoredBackup) {
   }
 }
 
-export async function listTaken(context: Context, to: string | undefined): Promise<ExitCode> {
+interface ListOptions {
+  readonly to: string | undefined
+  readonly flags: PageFlags
+}
+
+export async function listTaken(context: Context, { to, flags }: ListOptions): Promise<ExitCode> {
   const { output } = context
   const root = backupRoot(context, to)
   const all = await listBackups(root)
-  if (output.json) output.data(JSON.stringify(all.map(summaryOf)))
-  else if (all.length === 0) output.words(`There is no backup in ${root}.`)
-  else
+  const listed = pageOfAll(all, { keyOf: ({ manifest }) => manifest.id, flags })
+  if (output.json) output.data(JSON.stringify(listed.rows.map(summaryOf)))
+  else if (listed.rows.length > 0)
     output.data(
       renderTable(
         COLUMNS,
-        all.map((stored) => [
+        listed.rows.map((stored) => [
           stored.manifest.id,
           instant(stored.manifest.takenAt),
           bytesText(bytesOf(stored)),
@@ -117,6 +124,8 @@ export async function listTaken(context: Context, to: string | undefined): Promi
         ]),
       ),
     )
+  if (all.length === 0) output.words(`There is no backup in ${root}.`)
+  sayShown(output, listed, `backup ls${typedAgain({ to, limit: flags.limit })}`)
   return EXIT.fine
 }
 

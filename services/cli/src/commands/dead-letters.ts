@@ -160,11 +160,11 @@ interface Cluster {
   readonly exampleId: string
 }
 
-export async function deadLetterClusters(context: Context): Promise<ExitCode> {
+export async function deadLetterClusters(context: Context, flags: PageFlags): Promise<ExitCode> {
   const { output } = context
-  const { clusters } = await withReadingGateway(context, (gateway) =>
-    gateway.get<{ clusters: readonly Cluster[] }>('/v2/dead-letters/clusters'),
-  )
+  const asked = { path: '/v2/dead-letters/clusters', name: 'clusters', filter: {}, flags }
+  const listed = await withReadingGateway(context, (gateway) => readPages<Cluster>(gateway, asked))
+  const clusters = listed.rows
   if (output.json) output.data(JSON.stringify(clusters))
   else if (clusters.length > 0)
     output.data(
@@ -185,6 +185,7 @@ export async function deadLetterClusters(context: Context): Promise<ExitCode> {
     )
   const [first] = clusters
   if (first === undefined) output.words('Nothing waits for a person.')
-  else output.next(nextStep(`dlq dry-run --cluster ${quoted(first.cluster)}`))
+  sayShown(output, listed, `dlq clusters${typedAgain({ limit: flags.limit })}`)
+  if (first !== undefined) output.next(nextStep(`dlq dry-run --cluster ${quoted(first.cluster)}`))
   return EXIT.fine
 }

@@ -154,7 +154,7 @@ const ERASED = 'what was erased is gone from every store'
 
 /** Names erasures, and handoffs whose text is there although their erasure is complete. Reads only. */
 async function diagnoseErasures({ pool, audit }: OpenedDatabases): Promise<Diagnosis> {
-  const completed = await listErasures(audit.pool, ['COMPLETED'])
+  const completed = await listErasures(audit.pool, { states: ['COMPLETED'], limit: 1_000 })
   const incomplete = await findIncompleteErasures(audit.pool, audit.vault)
   const texts = await findUnreflected(
     pool,

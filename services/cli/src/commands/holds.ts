@@ -7,6 +7,8 @@ import type { ExitCode } from '../exit-codes.ts'
 import { counted, instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
+import { pageOfAll, sayShown, typedAgain } from './list-pages.ts'
+import type { PageFlags } from './list-pages.ts'
 import { exitOfLooked, HOLD_STATES, isAltered, unprovenLines } from './told-hold.ts'
 import type { HoldsLooked, ToldHold } from './told-hold.ts'
 
@@ -16,18 +18,21 @@ interface Told {
 }
 
 /**
- * Exit code 3 where a hold is told otherwise than it was recorded, or the log is not what was sealed; 4 where one is not under a
+ * All of them are read, whatever is shown, for all of them are judged. Exit code 3 where a hold is told otherwise than it was recorded, or the log is not what was sealed; 4 where one is not under a
  * signed head yet, or it is not proven that there are no others.
  */
-export async function holds(context: Context): Promise<ExitCode> {
+export async function holds(context: Context, flags: PageFlags): Promise<ExitCode> {
   const { output } = context
   const told = await withAuditor(context, 'read', (auditor) =>
     readHolds(auditor, (text) => output.progress(text)),
   )
   output.endProgress()
   const { holds: found, looked } = told
-  if (output.json) output.data(JSON.stringify({ proven: looked.proven, ...told }))
-  else if (found.length > 0) output.data(table(found))
+  const listed = pageOfAll(found, { keyOf: keyOfHold, flags })
+  const { rows } = listed
+  if (output.json) output.data(JSON.stringify({ proven: looked.proven, looked, holds: rows }))
+  else if (rows.length > 0) output.data(table(rows))
+  sayShown(output, listed, `audit holds${typedAgain({ limit: flags.limit })}`)
   const altered = found.filter(isAltered)
   const young = found.filter(({ record }) => record?.assurance === 'committed')
   output.words(countOf(told))
@@ -49,6 +54,9 @@ export async function holds(context: Context): Promise<ExitCode> {
   output.next(nextStep('audit tiers'))
   return EXIT.fine
 }
+
+/** In order of time. */
+const keyOfHold = ({ taskId, record }: ToldHold): string => `${record?.recordedAt ?? '0'} ${taskId}`
 
 function countOf({ holds: found, looked }: Told): string {
   if (found.length > 0) return `${counted(found.length, 'task')} held or not proven free.`

@@ -5,8 +5,8 @@ import type { KeyRequest } from '@baton/gateway'
 import { decides } from '@baton/http/access-tokens'
 import { OPERATOR_NAME } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
-import { listApiKeys } from '@baton/store'
-import type { StoredApiKey } from '@baton/store'
+import { API_KEY_POSITION, COUNTED_MAX, countApiKeys, listApiKeys } from '@baton/store'
+import type { ListedApiKey, Pool, StoredApiKey } from '@baton/store'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
@@ -14,6 +14,8 @@ import { administratorOf, asOwner, withDatabases } from '../instance/databases.t
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import { knownPeople } from '../instance/known-people.ts'
+import { cursorOf, readCursor, sayShown, typedAgain, wantedBy } from './list-pages.ts'
+import type { Listed, PageFlags } from './list-pages.ts'
 import { tenantUnknown } from './tenants.ts'
 
 export interface KeyWish extends Omit<KeyRequest, 'scopes'> {
@@ -144,17 +146,39 @@ function newKey({ entry }: ReturnType<typeof createApiKey>, { scopes, agent }: W
 }
 
 /** Everything but the digest. */
-const shown = (key: Partial<StoredApiKey>): object => ({ ...key, sha256: undefined })
+const shown = (key: Partial<ListedApiKey>): object => ({
+  ...key,
+  sha256: undefined,
+  position: undefined,
+})
 
 /** Those of settings are not among them. */
-export async function keysLs(context: Context): Promise<ExitCode> {
+export async function keysLs(context: Context, flags: PageFlags): Promise<ExitCode> {
   const { output } = context
-  const keys = await withDatabases(context, ({ pool }) => listApiKeys(pool))
+  const listed = await withDatabases(context, ({ pool }) => readKeys(pool, flags))
+  const keys = listed.rows
   if (output.json) output.data(JSON.stringify(keys.map(shown)))
   else if (keys.length > 0) output.data(table(keys))
-  else output.words('No key was made here; gateways take those of BATON_API_KEYS alone.')
+  if (listed.total === 0)
+    output.words('No key was made here; gateways take those of BATON_API_KEYS alone.')
+  sayShown(output, listed, `keys ls${typedAgain({ limit: flags.limit })}`)
   output.next(nextStep('keys new <scopes> --operator <name>'))
   return EXIT.fine
+}
+
+async function readKeys(pool: Pool, flags: PageFlags): Promise<Listed<ListedApiKey>> {
+  const limit = wantedBy(flags)
+  const cursor = flags.cursor && readCursor(flags.cursor, API_KEY_POSITION)
+  // One more than is shown says whether others follow.
+  const found = await listApiKeys(pool, { limit: limit + 1, cursor })
+  const total = await countApiKeys(pool)
+  const rows = found.slice(0, limit)
+  return {
+    rows,
+    nextCursor: found.length > limit ? cursorOf(rows.at(-1)?.position ?? '') : null,
+    total: Math.min(total, COUNTED_MAX),
+    totalIsExact: total <= COUNTED_MAX,
+  }
 }
 
 const table = (keys: readonly StoredApiKey[]): string =>

@@ -1,4 +1,5 @@
 // Lists in pages: what one page shows, all of it up to a bound, and the line that says how much of the whole that is.
+import { permanent } from '@baton/runtime'
 import { ALL_MAX } from '../arguments.ts'
 import type { GatewayClient } from '../gateway-client.ts'
 import { count } from '../terminal/figures.ts'
@@ -16,6 +17,44 @@ export interface Listed<Row> {
   readonly nextCursor: string | null
   readonly total: number
   readonly totalIsExact: boolean
+}
+
+/**
+ * The page that is wanted of what was read whole, in the order of its keys, each of which is of one row. A cursor is the key of the last
+ * row that the page before showed, whether or not that still stands.
+ */
+export function pageOfAll<Row>(
+  all: readonly Row[],
+  { keyOf, flags }: { readonly keyOf: (row: Row) => string; readonly flags: PageFlags },
+): Listed<Row> {
+  const after = flags.cursor === undefined ? '' : readCursor(flags.cursor, ANY_KEY)
+  const rest = all
+    .map((row) => ({ row, key: keyOf(row) }))
+    .filter(({ key }) => key > after)
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  const page = rest.slice(0, wantedBy(flags))
+  return {
+    rows: page.map(({ row }) => row),
+    nextCursor: rest.length > page.length ? cursorOf(page.at(-1)?.key ?? '') : null,
+    total: all.length,
+    totalIsExact: true,
+  }
+}
+
+const ANY_KEY = /^\P{Cc}+$/u
+
+/** How many rows are listed at most. */
+export const wantedBy = ({ all, limit }: PageFlags): number => (all === true ? ALL_MAX : limit)
+
+export const cursorOf = (position: string): string => Buffer.from(position).toString('base64url')
+
+/** The position, of this form, that a cursor means. Throws BATON_CURSOR_INVALID. */
+export function readCursor(cursor: string, form: RegExp): string {
+  const position = Buffer.from(cursor, 'base64url').toString()
+  if (form.test(position) && cursorOf(position) === cursor) return position
+  throw permanent('BATON_CURSOR_INVALID', 'the cursor is none that this list gave', {
+    fix: 'Copy it whole from the line that named it, or leave out --cursor to begin anew.',
+  })
 }
 
 /** What one request may ask for. */
@@ -39,7 +78,7 @@ export async function readPages<Row>(
   const given = Object.entries(filter).filter(
     (one): one is [string, string] => one[1] !== undefined,
   )
-  const wanted = flags.all === true ? ALL_MAX : flags.limit
+  const wanted = wantedBy(flags)
   const rows: Row[] = []
   let cursor: string | null | undefined = flags.cursor
   for (;;) {

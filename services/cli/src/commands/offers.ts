@@ -4,9 +4,11 @@ import type { JsonObject } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { counted, instant, short } from '../terminal/figures.ts'
+import { instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
+import { cursorOf, readCursor, sayShown, typedAgain, wantedBy } from './list-pages.ts'
+import type { PageFlags } from './list-pages.ts'
 import { withOffers } from './open-offers.ts'
 
 interface OfferOptions {
@@ -24,23 +26,29 @@ export async function offer(context: Context, options: OfferOptions): Promise<Ex
   return EXIT.fine
 }
 
-interface ListOptions {
-  readonly status?: string
-  readonly limit: number
+interface ListOptions extends PageFlags {
+  readonly status?: string | undefined
 }
 
-export async function list(context: Context, { status, limit }: ListOptions): Promise<ExitCode> {
+export async function list(context: Context, options: ListOptions): Promise<ExitCode> {
   const { output } = context
-  const asked = { status: status as Status | undefined, limit }
+  const { status, limit, cursor } = options
+  const after = cursor && readCursor(cursor, NAME)
+  const asked = { status: status as Status | undefined, limit: wantedBy(options), after }
   const found = await withOffers(context, ({ offers }) => offers.listHandoffs(asked))
-  const { handoffs, foreign, more } = found
+  const { handoffs, foreign, next, ...counted } = found
   if (output.json) output.data(JSON.stringify(handoffs))
   else if (handoffs.length > 0) output.data(table(handoffs))
   for (const { name, reason } of foreign) output.step('unknown', 'no handoff', `${name} ${reason}`)
-  if (more) output.words(`There are more than ${counted(limit, 'handoff')}; --limit lists more.`)
+  const nextCursor = next && cursorOf(next)
+  const listed = { rows: [...handoffs, ...foreign], nextCursor, ...counted }
+  sayShown(output, listed, `list${typedAgain({ status, limit })}`)
   output.next(nextStep(stepAfterList(found)))
   return EXIT.fine
 }
+
+/** Of a file or of a row. */
+const NAME = /^[^\0]+$/
 
 function stepAfterList({ handoffs }: OfferList): string {
   const open = handoffs.find(({ status }) => status === 'offered')

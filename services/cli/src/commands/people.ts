@@ -20,19 +20,25 @@ import { readPerson, readStored } from '../instance/secrets.ts'
 import { knownPeople } from '../instance/known-people.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
+import { pageOfAll, sayShown, typedAgain } from './list-pages.ts'
+import type { PageFlags } from './list-pages.ts'
 
 /** By BATON_PEOPLE, or else the people of this home. */
-export async function listPeople(context: Context): Promise<ExitCode> {
+export async function listPeople(context: Context, flags: PageFlags): Promise<ExitCode> {
   const { output } = context
-  const people = [...(await knownPeople(context))].map(([keyId, key]) => ({
+  const all = [...(await knownPeople(context))].map(([keyId, key]) => ({
     person: key.person,
     roles: [...key.roles],
     keyId,
     until: key.untilMs === undefined ? null : new Date(key.untilMs).toISOString().slice(0, 10),
   }))
+  // One person may have several keys.
+  const listed = pageOfAll(all, { keyOf: ({ person, keyId }) => `${person} ${keyId}`, flags })
+  const people = listed.rows
   if (output.json) output.data(JSON.stringify(people))
   else if (people.length > 0) output.data(table(people))
-  if (people.length === 0) output.words('Nobody’s decisions count here.')
+  if (all.length === 0) output.words('Nobody’s decisions count here.')
+  sayShown(output, listed, `people ls${typedAgain({ limit: flags.limit })}`)
   output.next(nextStep('people key <name> --role reviewer'))
   return EXIT.fine
 }

@@ -44,10 +44,13 @@ const gateway = createServer(({ url = '' }, response) => {
         },
       }),
     )
-  else
-    response.end(
-      JSON.stringify({ deadLetters: url.includes('since') ? [] : [KEPT, ERASED].map(released) }),
-    )
+  else {
+    const deadLetters = url.includes('since') ? [] : [KEPT, ERASED].map(released)
+    const isCut = url.includes('limit=2')
+    const total = isCut ? 3 : deadLetters.length
+    const nextCursor = isCut ? 'bmV4dA' : null
+    response.end(JSON.stringify({ deadLetters, nextCursor, total, totalIsExact: true }))
+  }
 })
 beforeAll(() => new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve)))
 afterAll(() => new Promise((resolve) => gateway.close(resolve)))
@@ -65,7 +68,7 @@ async function list(options: { since?: string; limit?: number; text?: boolean; j
   const url = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`
   const settings = { BATON_GATEWAY_URL: url, BATON_API_KEY: 'key' }
   const context = { output, settings } as unknown as Context
-  const exitCode = await safetyReleased(context, { since, limit, text })
+  const exitCode = await safetyReleased(context, { since, flags: { limit }, text })
   expect(exitCode).toBe(0)
   return written
 }
@@ -103,7 +106,7 @@ describe('safety released', () => {
 
   it('goes on where the list was cut, and says where there is nothing', async () => {
     const { err } = await list({ limit: 2 })
-    expect(err).toContain(`safety released --since ${RELEASED_AT} --limit 2`)
+    expect(err).toMatch(/^2 of 3 shown; next: .* safety released --limit 2 --cursor bmV4dA$/m)
     const none = await list({ since: RELEASED_AT })
     expect(none.out).toBe('')
     expect(none.err).toContain('Nobody released')

@@ -9,12 +9,14 @@ import type { GatewayClient } from '../gateway-client.ts'
 import { instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
+import { readPages, sayShown, typedAgain } from './list-pages.ts'
+import type { PageFlags } from './list-pages.ts'
 import type { DeadLetter } from './find-dead-letter.ts'
 
 interface ReleasedOptions {
   /** RFC 3339. */
   readonly since?: string | undefined
-  readonly limit: number
+  readonly flags: PageFlags
   /** Also the text of each finding; who reads it is on record. */
   readonly text: boolean
 }
@@ -39,29 +41,33 @@ interface HardNegative {
 /** With --json, JSON lines. Throws BATON_SCOPE_MISSING where the text is asked for by who may not read it. */
 export async function safetyReleased(
   context: Context,
-  { since, limit, text }: ReleasedOptions,
+  { since, flags, text }: ReleasedOptions,
 ): Promise<ExitCode> {
   const { output } = context
-  const query = new URLSearchParams({
-    limit: String(limit),
-    ...(since === undefined ? {} : { since }),
-  })
+  const asked = { path: '/v2/dead-letters/released', name: 'deadLetters', filter: { since }, flags }
   // Whoever reads the text is named in the log of the gateway that runs.
   const read = text ? withGateway : withReadingGateway
-  const { released, negatives } = await read(context, async (gateway) => {
-    const path = `/v2/dead-letters/released?${query.toString()}`
-    const { deadLetters } = await gateway.get<{ deadLetters: readonly Released[] }>(path)
+  const { listed, negatives } = await read(context, async (gateway) => {
+    const page = await readPages<Released>(gateway, asked)
     const found: HardNegative[] = []
-    for (const one of deadLetters) {
+    for (const one of page.rows) {
       const message = text ? await readMessage(gateway, one.handoffId) : undefined
       found.push(...negativesOf(one, message))
     }
-    return { released: deadLetters, negatives: found }
+    return { listed: page, negatives: found }
   })
   if (output.json) for (const negative of negatives) output.data(JSON.stringify(negative))
   else if (negatives.length > 0) output.data(table(negatives))
-  if (released.length === 0) output.words('Nobody released what the scanner stopped.')
-  output.next(nextFor(released, limit))
+  const last = listed.rows.at(-1)
+  if (listed.total === 0) output.words('Nobody released what the scanner stopped.')
+  sayShown(output, listed, `safety released${typedAgain({ since, limit: flags.limit })}`)
+  output.next(
+    nextStep(
+      last === undefined
+        ? 'dlq ls --reason SAFETY_VIOLATION'
+        : `safety explain ${short(last.handoffId)}`,
+    ),
+  )
   return EXIT.fine
 }
 
@@ -126,12 +132,3 @@ const table = (negatives: readonly HardNegative[]): string =>
       text ?? '',
     ]),
   )
-
-/** The list begins again with the moment at which it ended, so that nothing decided in the same one is missed. */
-function nextFor(released: readonly Released[], limit: number): string {
-  const last = released.at(-1)
-  if (last === undefined) return nextStep('dlq ls --reason SAFETY_VIOLATION')
-  if (released.length === limit && last.resolvedAt !== null)
-    return `there may be more: ${nextStep(`safety released --since ${last.resolvedAt} --limit ${limit}`)}`
-  return nextStep(`safety explain ${short(last.handoffId)}`)
-}

@@ -10,11 +10,15 @@ import type { ExitCode } from '../exit-codes.ts'
 import { administratorOf, asOwner, withDatabases } from '../instance/databases.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
+import { pageOfAll, sayShown, typedAgain } from './list-pages.ts'
+import type { PageFlags } from './list-pages.ts'
 
-export async function tenantsLs(context: Context): Promise<ExitCode> {
+export async function tenantsLs(context: Context, flags: PageFlags): Promise<ExitCode> {
   const { output } = context
-  const tenants = await withDatabases(context, ({ pool }) => listTenants(pool))
-  output.data(output.json ? JSON.stringify(tenants) : table(tenants))
+  const all = await withDatabases(context, ({ pool }) => listTenants(pool))
+  const listed = pageOfAll(all, { keyOf: ({ tenant }) => tenant, flags })
+  output.data(output.json ? JSON.stringify(listed.rows) : table(listed.rows))
+  sayShown(output, listed, `tenants ls${typedAgain({ limit: flags.limit })}`)
   output.next(nextStep('tenants add <name>'))
   return EXIT.fine
 }

@@ -24,6 +24,7 @@ interface Described {
 const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
   BATON_USAGE: EXIT.usage,
   BATON_SETTINGS_INVALID: EXIT.usage,
+  BATON_CURSOR_INVALID: EXIT.usage,
   BATON_PARAMETER_INVALID: EXIT.usage,
   BATON_FILE_NOT_FOUND: EXIT.notFound,
   BATON_CERTIFICATE_MISSING: EXIT.notFound,

@@ -1,6 +1,7 @@
 // Where a list goes on: behind the moment and the id of a row, whether or not that row still stands.
-import { micros, sql } from '@baton/postgres/statements'
-import type { RawBuilder } from '@baton/postgres/statements'
+import { sql } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { micros } from './statements.ts'
 
 /** A position as text: microseconds since 1970, and the id. */
 export const POSITION_PATTERN = String.raw`^\d{1,16}\.[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$`

@@ -1,0 +1,67 @@
+// Whatever an interface lists, it lists in pages, and says how many there are: a list that only grows is no list.
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+
+interface Schema {
+  readonly $ref?: string
+  readonly type?: unknown
+  readonly properties?: Readonly<Record<string, Schema>>
+}
+
+interface Operation {
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[]
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> }>
+  >
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+}
+
+/** Lists that a rule keeps short, or that a published protocol says how to read. */
+const OTHERS: Readonly<Record<string, string>> = {
+  '/v2/handoffs/{id}/chunks': 'a stream has at most 10,000 chunks, read by `after` and `limit`',
+  '/v2/tasks/{id}/receipts': 'one for each execution of one task',
+  '/v2/slo': 'pairs are bounded, and pairsLeftOut says how many are left out',
+  '/api/handoffs': 'the Handoffs API as it is published has no pages',
+  '/api/profiles/{id}/handoffs/inbox': 'the Handoffs API as it is published has no pages',
+  '/api/profiles/{id}/handoffs/sent': 'the Handoffs API as it is published has no pages',
+  '/schemas': 'the registry of this version',
+}
+
+const read = (path: string) =>
+  JSON.parse(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')) as Document
+
+const lists = ['services/gateway/openapi.json'].flatMap((path) => {
+  const { paths, components } = read(path)
+  const whole = (schema: Schema = {}): Schema =>
+    schema.$ref === undefined
+      ? schema
+      : (components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {})
+  return Object.entries(paths).flatMap(([route, { get }]) => {
+    const answer = whole(get?.responses['200']?.content?.['application/json']?.schema)
+    const members = answer.properties ?? {}
+    const isList =
+      answer.type === 'array' || Object.values(members).some((one) => whole(one).type === 'array')
+    const isOfOne = route.endsWith('}') || route.endsWith('/trace') || route.endsWith('/message')
+    return get === undefined || !isList || isOfOne ? [] : [{ route, get, members }]
+  })
+})
+
+it('are those that are known to be other', () => {
+  const routes = lists.map(({ route }) => route)
+  expect(routes).toEqual(expect.arrayContaining(Object.keys(OTHERS)))
+})
+
+it.each(lists.filter(({ route }) => !(route in OTHERS)))(
+  '$route takes limit and cursor, and says nextCursor and total',
+  ({ get, members }) => {
+    const taken = get.parameters?.map(({ name }) => name)
+    expect(taken).toEqual(expect.arrayContaining(['limit', 'cursor']))
+    expect(Object.keys(members)).toEqual(
+      expect.arrayContaining(['nextCursor', 'total', 'totalIsExact']),
+    )
+  },
+)
