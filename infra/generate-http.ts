@@ -1,4 +1,4 @@
-// Writes reference/http.md from the gateway's OpenAPI document; with --check it only says whether it is up to date.
+// Writes reference/http.md and reference/auditor-http.md from the OpenAPI documents of gateway and auditor; with --check it only says whether it is up to date.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { markdownTable } from './markdown-table.ts'
@@ -40,22 +40,37 @@ interface OpenApi {
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
 }
 
-const SOURCE = new URL('../services/gateway/openapi.json', import.meta.url)
-const { paths, components } = JSON.parse(readFileSync(SOURCE, 'utf8')) as OpenApi
-
 const INTRODUCTION = `# HTTP interface of the gateway
 
 Every route, as the schemas that check requests describe it. A running gateway answers the same as OpenAPI at \`/openapi.json\`; clients in
-[TypeScript](../../clients/typescript/baton.ts) and [Python](../../clients/python/baton.py) are one file each. The auditor's routes are in
-[its section of the processes](../../services/README.md#auditor).
+[TypeScript](../../clients/typescript/baton.ts) and [Python](../../clients/python/baton.py) are one file each. The auditor's routes are
+[a page of their own](auditor-http.md).
 
 Callers send \`Authorization: Bearer …\`: an [API key](../keys.md) or an [access token](../oidc.md). Every error is a problem document (RFC 9457) with a stable
 [code](../errors.md), a JSON pointer to what is wrong, and how to mend it; 429 and 503 say in \`Retry-After\` when to come back.
 
 This file is written by \`node infra/generate-http.ts\`; do not edit it.`
 
+const AUDITOR_INTRODUCTION = `# HTTP interface of the auditor
+
+Every route of the tamper-evident log, with the schemas that check its requests. A running auditor answers the same as OpenAPI at \`/openapi.json\`. A route whose token
+is not set answers 404 or 403; [the processes](../../services/README.md#auditor) says which setting holds which token.
+
+Callers send \`Authorization: Bearer …\`: the token of that right, or an [access token](../oidc.md) with the role for it. Every error is a problem document (RFC 9457) with a
+stable [code](../errors.md), a JSON pointer to what is wrong, and how to mend it; 503 says in \`Retry-After\` when to come back.
+
+This file is written by \`node infra/generate-http.ts\`; do not edit it.`
+
 /** What every route may answer is said once. */
-const EVERYWHERE: Readonly<Record<string, string>> = {
+type Everywhere = Readonly<Record<string, string>>
+
+const OF_AUDITOR: Everywhere = {
+  401: 'No bearer token',
+  403: 'The token does not allow this',
+  503: 'Overloaded, or a database does not answer',
+}
+
+const OF_GATEWAY: Everywhere = {
   400: 'The request cannot be read',
   401: 'No valid API key or access token',
   403: 'It may not do this: the scope is missing',
@@ -66,7 +81,7 @@ const EVERYWHERE: Readonly<Record<string, string>> = {
 }
 
 /** Routes by the first part of their path that says what they are about. */
-function groupOf(path: string): string {
+function groupOfGateway(path: string): string {
   const [first = '', second = ''] = path.split('/').filter((part) => part !== '')
   if (first === 'v2') return `/v2/${second}`
   if (first === 'api') return '/api, the Handoffs API'
@@ -75,10 +90,19 @@ function groupOf(path: string): string {
     : 'About the gateway'
 }
 
+function groupOfAuditor(path: string): string {
+  const [first = '', second = ''] = path.split('/').filter((part) => part !== '')
+  if (first === 'v1') return `/v1/${second}`
+  return ['checkpoint', 'tile', 'chains', 'tasks'].includes(first)
+    ? 'The log as tiles'
+    : 'About the auditor'
+}
+
+/** Of the document whose page is being written. */
+let names: ReadonlySet<string> = new Set()
+
 const linked = (schema: JsonSchema): string =>
-  typeOf(schema, (name) =>
-    components.schemas[name] === undefined ? name : `[${name}](#${name.toLowerCase()})`,
-  )
+  typeOf(schema, (name) => (names.has(name) ? `[${name}](#${name.toLowerCase()})` : name))
 
 function bodyOf({ content = {} }: Body): string {
   const types = Object.entries(content).map(([type, { schema }]) => {
@@ -88,10 +112,14 @@ function bodyOf({ content = {} }: Body): string {
   return [...new Set(types)].filter((type) => type !== '').join(' or ')
 }
 
-function operation(method: string, path: string, one: Operation): string {
+function operation(
+  { method, path }: { readonly method: string; readonly path: string },
+  one: Operation,
+  everywhere: Everywhere,
+): string {
   const scopes = (one.security ?? []).flatMap((by) => Object.entries(by))
-  const scope = scopes.map(([by, names]) =>
-    by === 'apiKey' ? names.map((name) => `\`${name}\``).join(', ') : 'the token of a peer',
+  const scope = scopes.map(([by, scopesOf]) =>
+    by === 'peerToken' ? 'the token of a peer' : scopesOf.map((name) => `\`${name}\``).join(', '),
   )
   const needs = scopes.length === 0 ? 'Needs nothing.' : `Needs ${scope.join(' or ')}.`
   const given = (one.parameters ?? [])
@@ -103,7 +131,7 @@ function operation(method: string, path: string, one: Operation): string {
       inCell(description),
     ])
   const answers = Object.entries(one.responses)
-    .filter(([status]) => !(status in EVERYWHERE))
+    .filter(([status]) => !(status in everywhere))
     .map(([status, response]) => [status, inCell(response.description), bodyOf(response)])
   const request = one.requestBody ?? {}
   const body = bodyOf(request)
@@ -157,29 +185,54 @@ function schemaSection([name, schema]: readonly [string, JsonSchema]): string {
   return [`### ${name}`, ...(words === '' ? [] : [words]), shape].join('\n\n')
 }
 
-const routes = Object.entries(paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, one]) => ({
-    group: groupOf(path),
-    text: operation(method, path, one),
-  })),
-)
-const groups = [...Map.groupBy(routes, ({ group }) => group)].map(
-  ([group, all]) => `## ${group}\n\n${all.map(({ text }) => text).join('\n\n')}`,
-)
-const everywhere = markdownTable(['answer', 'when'], Object.entries(EVERYWHERE))
-const schemas = Object.entries(components.schemas).map(schemaSection)
+interface Page {
+  readonly source: string
+  readonly target: string
+  readonly introduction: string
+  readonly everywhere: Everywhere
+  readonly groupOf: (path: string) => string
+}
 
-writePage(
-  fileURLToPath(new URL('reference/http.md', import.meta.url)),
-  [
-    INTRODUCTION,
-    '## What every route may answer',
-    everywhere,
-    ...groups,
-    '## Bodies',
-    ...schemas,
-  ].join('\n\n'),
-)
+function write({ source, target, introduction, everywhere, groupOf }: Page): void {
+  const file = new URL(`../services/${source}/openapi.json`, import.meta.url)
+  const { paths, components } = JSON.parse(readFileSync(file, 'utf8')) as OpenApi
+  names = new Set(Object.keys(components.schemas))
+  const routes = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, one]) => ({
+      group: groupOf(path),
+      text: operation({ method, path }, one, everywhere),
+    })),
+  )
+  const groups = [...Map.groupBy(routes, ({ group }) => group)].map(
+    ([group, all]) => `## ${group}\n\n${all.map(({ text }) => text).join('\n\n')}`,
+  )
+  writePage(
+    fileURLToPath(new URL(`reference/${target}.md`, import.meta.url)),
+    [
+      introduction,
+      '## What every route may answer',
+      markdownTable(['answer', 'when'], Object.entries(everywhere)),
+      ...groups,
+      '## Bodies',
+      ...Object.entries(components.schemas).map(schemaSection),
+    ].join('\n\n'),
+  )
+}
+
+write({
+  source: 'gateway',
+  target: 'http',
+  introduction: INTRODUCTION,
+  everywhere: OF_GATEWAY,
+  groupOf: groupOfGateway,
+})
+write({
+  source: 'auditor',
+  target: 'auditor-http',
+  introduction: AUDITOR_INTRODUCTION,
+  everywhere: OF_AUDITOR,
+  groupOf: groupOfAuditor,
+})
 
 /** As the formatter of the pages leaves it: a list of one short text stands on one line. */
 function shownJson(value: unknown): string {

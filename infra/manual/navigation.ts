@@ -130,6 +130,7 @@ export const SECTIONS: readonly Section[] = [
         pages: [
           'infra/reference/commands.md',
           'infra/reference/http.md',
+          'infra/reference/auditor-http.md',
           'infra/reference/messages.md',
           'schemas/README.md',
           'packages/ledger/verifier/FORMAT.md',

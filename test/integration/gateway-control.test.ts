@@ -238,18 +238,18 @@ it('lists agents in pages, by a cursor of that list only, and says how many ther
     })),
   )
   const seen: string[] = []
+  const totals = new Set<number>()
   let next = ''
   for (;;) {
     const page = (await get(fixture.gateway, `/v2/agents?limit=1${next}`)).json()
     seen.push(...page.agents.map(({ type }: { type: string }) => type))
-    if (page.nextCursor === null) {
-      expect(page).toMatchObject({ total: seen.length, totalIsExact: true })
-      break
-    }
+    totals.add(page.total)
+    if (page.nextCursor === null) break
     next = `&cursor=${page.nextCursor}`
   }
   expect(seen).toEqual(expect.arrayContaining(types))
   expect(new Set(seen).size).toBe(seen.length)
+  expect([...totals]).toEqual([seen.length])
   const ofTasks = (await get(fixture.gateway, `/v2/agents?cursor=bm9uZQ`)).json()
   expect(ofTasks).toMatchObject({ code: 'BATON_CURSOR_INVALID', parameter: 'cursor' })
 })

@@ -89,7 +89,7 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRoutes
     ])
     const page = found.slice(0, Number(limit))
     return {
-      erasures: page.map(({ position: _, ...erasure }) => show(erasure)),
+      erasures: page.map(show),
       nextCursor: found.length > page.length ? (page.at(-1)?.position ?? null) : null,
       total: Math.min(count, COUNTED_MAX),
       totalIsExact: count <= COUNTED_MAX,
@@ -197,7 +197,12 @@ async function complete(
 }
 
 /** What the auditor signed of it is the auditor's to check; what people signed, everybody's. */
-const show = (erasure: Erasure) => ({ ...withSigners(erasure), signed: undefined })
+const show = (erasure: Erasure) => ({
+  ...withSigners(erasure),
+  signed: undefined,
+  // Where a list goes on is said once, by nextCursor.
+  position: undefined,
+})
 
 const UNSIGNED_ERASURE = {
   detail:

@@ -151,7 +151,7 @@ const EXPORT = {
   schemaErrorFormatter: refusing({ params: NOT_A_TASK_ID }),
 }
 
-const EXPORT_WITH_RECEIPTS = {
+export const EXPORT_WITH_RECEIPTS = {
   schema: {
     params: BY_TASK,
     body: record({
@@ -172,7 +172,7 @@ const EXPORT_WITH_RECEIPTS = {
 /** One bundle holds so many tasks: it is made and verified in memory. */
 const TASKS_MAX = 1_000
 
-const EXPORT_TASKS = {
+export const EXPORT_TASKS = {
   schema: {
     body: {
       type: 'object',
@@ -200,7 +200,7 @@ const EXPORT_TASKS = {
   }),
 }
 
-const DRILL = {
+export const DRILL = {
   schema: { body: { type: ['object', 'null'], properties: { seed: COUNT } } },
   schemaErrorFormatter: refusing({ body: SEED_INVALID }),
 }

@@ -140,7 +140,7 @@ const NOT_A_HOLD = new ProblemError({
   fix: 'Send {"held": true, "actor": "name"} to /v1/holds/{taskId}.',
 })
 
-const LIST = {
+export const LIST = {
   schema: { querystring: { type: 'object', properties: { after: UUID } } },
   schemaErrorFormatter: refusing({
     querystring: new ProblemError({
@@ -153,7 +153,7 @@ const LIST = {
   }),
 }
 
-const HOLD = {
+export const HOLD = {
   schema: {
     params: BY_TASK,
     body: record(

@@ -2,6 +2,7 @@
 import { addHealthRoutes, createHttpServer, ProblemError, readBodies } from '@baton/http/server'
 import type { FastifyInstance } from 'fastify'
 import type { Core } from './core.ts'
+import { OPENAPI } from './openapi.ts'
 import { NOT_JSON, problemOf } from './problem.ts'
 
 const REQUEST_MS = 30_000
@@ -31,6 +32,7 @@ export function createServer({ settings, logger, tls, answers }: Core): FastifyI
   refuseHead(server)
   readBodies(server, 'application/json', parseUtf8)
   addHealthRoutes(server, { ready: async () => ({ isReady: await answers() }) })
+  server.get('/openapi.json', { exposeHeadRoute: true }, () => OPENAPI)
   return server
 }
 
@@ -67,5 +69,5 @@ const ROUTE_UNKNOWN = new ProblemError({
   status: 404,
   code: 'BATON_ROUTE_UNKNOWN',
   detail: 'there is nothing at this path',
-  fix: 'Use /v1/records, /v1/receipts/check, /v1/traces/{taskId}, /v1/verify, /v1/scrub, /v1/tiers, /v1/retention, /v1/holds, /v1/evidence/{taskId}, /v1/policy, /v1/search, /v1/costs, /checkpoint, /tile/..., /tasks/{seals}/{node}, /healthz or /readyz; metrics are at BATON_OPS_PORT.',
+  fix: 'Use /v1/records, /v1/receipts/check, /v1/traces/{taskId}, /v1/verify, /v1/scrub, /v1/tiers, /v1/retention, /v1/holds, /v1/evidence/{taskId}, /v1/policy, /v1/search, /v1/costs, /checkpoint, /tile/..., /tasks/{seals}/{node}, /openapi.json, /healthz or /readyz; metrics are at BATON_OPS_PORT.',
 })

@@ -130,7 +130,7 @@ const NO_SUCH_NODE = new ProblemError({
   fix: 'Read a fresh entry of the seal log, and ask for /tasks/{seals}/root and then along the digits of the task.',
 })
 
-const NODES = {
+export const NODES = {
   schema: {
     params: {
       type: 'object',

@@ -65,6 +65,13 @@ const cursorInvalid = (detail: string) =>
     fix: 'Repeat the filter of the page that gave nextCursor, or leave out the cursor to begin anew.',
   })
 
+function withoutPosition<Row extends { readonly position: string }>(
+  row: Row,
+): Omit<Row, 'position'> {
+  const { position: _, ...rest } = row
+  return rest
+}
+
 /** As `pageOf`, with a cursor that is bound to the filter, and how many there are in all. */
 export function countedPageOf<Row extends { readonly position: string }>(
   rows: readonly Row[],
@@ -77,7 +84,7 @@ export function countedPageOf<Row extends { readonly position: string }>(
   const { page, nextCursor } = pageOf(rows, limit)
   return {
     // Where a list goes on is said once, by nextCursor.
-    page: page.map(({ position: _, ...row }) => row),
+    page: page.map(withoutPosition),
     shown: {
       nextCursor:
         nextCursor && Buffer.from(`${markOf(filter)}/${nextCursor}`).toString('base64url'),
