@@ -50,6 +50,7 @@ export async function env(context: Context, { format, tenant }: EnvOptions): Pro
   if (output.json) output.data(JSON.stringify(Object.fromEntries(lines)))
   else output.data([...lines.map(WRITTEN[format]), ...(node?.lines ?? [])].join('\n'))
   output.words(words)
+  if (kept.some(([name]) => SECRET_FILES.has(name))) output.words(IN_FILES)
   if (node !== undefined && !output.json) output.words(node.words)
   if (told.BATON_DATABASE_URL === undefined) output.words(HTTP_ONLY)
   if (output.isRead) {
@@ -67,6 +68,9 @@ const WRITTEN = {
 const ONE_OF_BOTH = permanent('BATON_USAGE', '--as names somebody of the default tenant', {
   fix: 'Leave out --as or --tenant.',
 })
+
+const IN_FILES =
+  'A variable that ends in _FILE names a file that is to be read: key=$(cat "$BATON_API_KEY_FILE"). The SDK, commands and services read them by themselves.'
 
 const HTTP_ONLY =
   'That is enough for programs over HTTP. The SDK needs the settings of the receiver besides, which you may not read here.'
@@ -174,6 +178,8 @@ const SECRETS: ReadonlySet<ProgramName> = new Set([
   'BATON_SIGNING_KEYS',
   'BATON_AUDIT_APPEND_TOKEN',
 ])
+
+const SECRET_FILES: ReadonlySet<string> = new Set([...SECRETS].map((name) => `${name}_FILE`))
 
 /** A shell shows its environment to much; secrets stand in files of whoever owns the instance, and only their paths are printed. */
 async function inFiles(

@@ -1,12 +1,15 @@
 // `send`: one handoff from the command line, durable at once, and by default watched until its task has ended.
 import { SIGNING_SETTINGS } from '@baton/engine'
-import { permanent, readSettings } from '@baton/runtime'
+import { ANY_AGENT } from '@baton/protocol'
+import { BatonError, permanent, readSettings } from '@baton/runtime'
 import { createSender, parseSigningKeys } from '@baton/sdk'
 import type { Sent } from '@baton/sdk'
+import { findLiveTypes } from '@baton/store'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { withGateway } from '../gateway-client.ts'
+import type { GatewayClient } from '../gateway-client.ts'
 import { withDatabases } from '../instance/databases.ts'
 import type { ReadableDatabases } from '../instance/databases.ts'
 import type { QueueChoice } from '../instance/queue.ts'
@@ -16,6 +19,7 @@ import { renderTable } from '../terminal/table.ts'
 import { readAgentState } from './agent-state.ts'
 import type { StateFlags } from './agent-state.ts'
 import type { WholeTask } from './find-task.ts'
+import { readPages } from './list-pages.ts'
 import { describeEnd, runOneTask } from './run-one-task.ts'
 import type { EndedTask, Submission } from './run-one-task.ts'
 
@@ -48,14 +52,38 @@ const WAITS = permanent('BATON_USAGE', '--mode sync waits for the outcome', {
 
 async function commitOnly(context: Context, submission: Submission): Promise<ExitCode> {
   const { output, settings } = context
-  const sent =
+  const { targetAgentType: to } = submission
+  const { sent, isLive } =
     settings.BATON_GATEWAY_URL === undefined
-      ? await withDatabases(context, ({ databases }) => commit(databases, submission))
-      : await withGateway(context, (gateway) => gateway.post<Sent>('/v2/handoffs', submission))
+      ? await withDatabases(context, async ({ databases, pool }) => ({
+          sent: await commit(databases, submission),
+          isLive: (await findLiveTypes(pool, [to])).has(to),
+        }))
+      : await withGateway(context, async (gateway) => ({
+          sent: await gateway.post<Sent>('/v2/handoffs', submission),
+          isLive: await isHosted(gateway, to),
+        }))
   if (output.json) output.data(JSON.stringify(sent))
   else output.data(`Handoff ${sent.handoffId} of task ${sent.taskId} is ${sent.state}.`)
+  if (!isLive && to !== ANY_AGENT)
+    output.words(
+      `No live worker has the agent type ${to} now: it waits until one has. ${nextStep('agents')} lists those there are.`,
+    )
   output.next(`it is delivered while services run: ${nextStep('up')}`)
   return EXIT.fine
+}
+
+/** True also where the key may not ask. */
+async function isHosted(gateway: GatewayClient, to: string): Promise<boolean> {
+  const flags = { limit: 1, all: true }
+  try {
+    const asked = { path: '/v2/agents', name: 'agents', filter: {}, flags }
+    const { rows } = await readPages<{ readonly type: string }>(gateway, asked)
+    return rows.some(({ type }) => type === to)
+  } catch (error) {
+    if (error instanceof BatonError && error.code === 'BATON_SCOPE_MISSING') return true
+    throw error
+  }
 }
 
 /** Into the databases of this home, where no service has to run for it. Throws BATON_SETTINGS_INVALID without signing keys. */
