@@ -48,9 +48,9 @@ async function build(): Promise<string> {
   return site
 }
 
-/** One line for each that ended with anything but 0. */
+/** One line for each that ended with anything but 0, and one for each reason not to type others. */
 async function typeCommands(): Promise<number> {
-  const { ran, left } = await runCommands((one) => {
+  const { pages, ran, notTyped } = await runCommands((one) => {
     const { page, command, exitCode, code } = one
     if (exitCode !== 0)
       say(`  ${isWrong(one) ? '✗' : '–'} ${command}\n      ${page}: exit ${exitCode} ${code ?? ''}`)
@@ -58,8 +58,13 @@ async function typeCommands(): Promise<number> {
   const wrong = ran.filter(isWrong).length
   const fine = ran.filter(({ exitCode }) => exitCode === 0).length
   say(
-    `  ${wrong === 0 ? '✓' : '✗'} commands       ${ran.length} typed, ${fine} ended with 0, ${wrong} wrong; ${left} need what only a reader knows, or are typed by tests`,
+    `  ${wrong === 0 ? '✓' : '✗'} commands       ${ran.length} of ${pages} pages typed, ${fine} ended with 0, ${wrong} wrong`,
   )
+  say(`    not typed here ${notTyped.length}`)
+  for (const [why, commands] of Map.groupBy(notTyped, (one) => one.why))
+    say(
+      `      ${commands.length}  ${why}${why.startsWith('only') ? `: ${commands.map(({ command }) => command).join('; ')}` : ''}`,
+    )
   return wrong === 0 ? 0 : 1
 }
 

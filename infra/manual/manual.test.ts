@@ -1,11 +1,13 @@
 // Every page of the manual has its place, every link of it leads somewhere, and a page of its own says what its file says.
-import { globSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandsShown, shellWords } from './commands.ts'
 import { policyOf } from './content-policy.ts'
 import { fencesOf, headingsOf, linksOf, plainText } from './markdown.ts'
 import { SECTIONS, SPLIT } from './navigation.ts'
 import { brokenLinks, readManual, resolverOf, ROOT } from './pages.ts'
+import { TYPED_ALONE, TYPED_BY_TESTS } from './run-commands.ts'
 
 const manual = readManual()
 
@@ -110,5 +112,15 @@ describe('a command of a page', () => {
 
   it('has the words that a shell would give it', () => {
     expect(shellWords(` a "b c" 'd e' > f`)).toEqual(['a', 'b c', 'd e'])
+  })
+
+  it('that is left to a test is left to one that is there, and reads its page', () => {
+    for (const { pages, test } of TYPED_BY_TESTS) {
+      const of = manual.pages.filter(({ source }) => pages.test(source))
+      const text = readFileSync(join(ROOT, test), 'utf8')
+      expect(of).not.toEqual([])
+      expect(of.some(({ source }) => text.includes(source.replace(/\/[^/]*$/, '')))).toBe(true)
+    }
+    for (const test of TYPED_ALONE.values()) expect(existsSync(join(ROOT, test))).toBe(true)
   })
 })
