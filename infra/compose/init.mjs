@@ -1,5 +1,5 @@
 // Makes the installation with `baton init`, or brings it up to date, and gives each container its own part. Postgres and Redis run by now.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { baton } from './command.mjs'
 import { certificates, HOME, tell } from './tell.mjs'
@@ -31,6 +31,10 @@ baton(
     BATON_TLS_KEY_FILE: join(HOME, 'tls', 'operator.key'),
   },
 )
-for (const name of PROCESSES) tell(name, [[name, name], ...certificates(name)])
+/** Who vouches for Postgres and Redis, and for both kinds to the operator: settings name these files beside `ca.crt`. */
+const vouching = readdirSync(join(HOME, 'tls'))
+  .filter((file) => file.endsWith('.pem'))
+  .map((file) => [join('tls', file), join('tls', file)])
+for (const name of PROCESSES) tell(name, [[name, name], ...certificates(name), ...vouching])
 const own = ['operator', 'people'].filter((name) => existsSync(join(HOME, name)))
-tell('operator', [...own.map((name) => [name, name]), ...certificates('operator')])
+tell('operator', [...own.map((name) => [name, name]), ...certificates('operator'), ...vouching])
