@@ -1,6 +1,6 @@
 // An instance that is gone as a whole comes back from its backup and the secrets that were kept apart, and whoever was erased since is
 // erased again; a backup that was changed is refused.
-import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { discardPostgres } from '@baton/embedded'
@@ -124,6 +124,15 @@ it(
   async () => {
     await discardPostgres(join(baton.home, 'pg'))
     await rm(baton.home, { recursive: true })
+    // What fails leaves no way to begin an empty database in its place.
+    expect((await baton.run('restore')).stderr).toContain('BATON_SECRETS_MISSING')
+    const archive = join(taken.folder, 'operational.tar.zst')
+    await rename(archive, `${archive}.away`)
+    expect((await baton.run('restore', '--secrets', secrets)).exitCode).not.toBe(0)
+    await rename(`${archive}.away`, archive)
+    const begun = await baton.run('migrate')
+    expect(begun.exitCode).toBe(1)
+    expect(begun.stderr).toMatch(/BATON_RESTORE_UNFINISHED[^]*Run that `restore` again/)
     const restored = await json<Restored>('restore', '--secrets', secrets)
     expect(restored).toMatchObject({ admitted: true, verified: 0, gaps: [] })
     expect(restored.erasures).toMatchObject({ repeated: 1, keys: 1 })
@@ -159,6 +168,28 @@ it(
     expect(drill).toMatchObject({ passed: true, recordsBehind: 0 })
     expect(drill.coveredUntil > committedAt).toBe(true)
     expect(drill.walFiles).toBeGreaterThan(0)
+  },
+  MAX_MS,
+)
+
+it(
+  'is refused where the log knows it by another manifest',
+  async () => {
+    const [newest] = (await json<readonly Summary[]>('backup', 'ls')).slice(-1)
+    const path = join(newest?.folder ?? '', 'manifest.json')
+    const manifest = await readFile(path, 'utf8')
+    await writeFile(path, manifest.replace('"software": "', '"software": "other '))
+    for (const command of [['restore', 'drill'], ['restore']]) {
+      const { exitCode, stderr } = await baton.run(...command)
+      expect([exitCode, stderr]).toEqual([
+        3,
+        expect.stringContaining('is not the one that was taken'),
+      ])
+    }
+    const sent = await baton.run('send', '--to', 'intake', '--file', join(elsewhere, 'state.json'))
+    expect(sent.stderr).toContain('BATON_RESTORE_UNFINISHED')
+    await writeFile(path, manifest)
+    expect(await json<Restored>('restore')).toMatchObject({ vouched: true, verified: 0 })
   },
   MAX_MS,
 )

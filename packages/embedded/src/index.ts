@@ -22,6 +22,7 @@ export {
 export type { InstanceRecord } from './instance-record.ts'
 export { choosePorts, freePort } from './ports.ts'
 export { embeddedPostgresMajor } from './postgres/binaries.ts'
+export { hasPostgresData } from './postgres/home.ts'
 export { replacePostgresData } from './postgres/replace-data.ts'
 export { discardPostgres, startPostgres } from './postgres/start-postgres.ts'
 export type { RunningPostgres } from './postgres/start-postgres.ts'

@@ -5,6 +5,7 @@ export { migrateStore, planStore, storeMigrations } from './migrate.ts'
 export {
   addRecordedMigrations,
   findNewestOperations,
+  findWaitingOperations,
   listToldOperations,
   recordChangedSettings,
 } from './recorded-operations.ts'

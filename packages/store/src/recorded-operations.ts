@@ -60,6 +60,23 @@ export async function addRecordedMigrations(
   return new Set(rows.map(({ name }) => name))
 }
 
+const WAITING_OPERATIONS = `
+select entry from audit_outbox
+where entry::jsonb ->> 'event' = $1 and entry::jsonb #>> '{operation,subject}' = $2
+order by created_at, id limit 16`
+
+/** What waits to be recorded of something that was done, oldest first: JSON of the ledger's AuditEntry. */
+export async function findWaitingOperations(
+  db: Database,
+  { event, subject }: { readonly event: string; readonly subject: string },
+): Promise<readonly string[]> {
+  const rows = await run<{ entry: string }>(db, 'find_waiting_operations', WAITING_OPERATIONS, [
+    event,
+    subject,
+  ])
+  return rows.map(({ entry }) => entry)
+}
+
 /** When something was last done, and under which id its record stands. */
 export interface NewestOperation {
   readonly event: string

@@ -93,9 +93,10 @@ interface RestoreFlags {
   readonly finish?: boolean
   readonly erasures?: string
   readonly withoutErasures?: string
+  readonly manifest?: string
 }
 
-interface DrillFlags extends Pick<RestoreFlags, 'from' | 'until'> {
+interface DrillFlags extends Pick<RestoreFlags, 'from' | 'until' | 'manifest'> {
   readonly in?: string
 }
 
@@ -106,6 +107,7 @@ export function addRestore(program: Command, run: Run): void {
     .argument('[backup]', WHICH)
     .option('--from <folder>', WHERE)
     .option('--until <time>', 'up to this time (ISO 8601), or `backup`: not beyond it', until)
+    .option('--manifest <sha256>', 'refuse it where its manifest has another digest', digest)
     .option('--secrets <file>', 'where the secrets are gone: what --secrets-to wrote')
     .option('--keep-databases', 'put back only what stands outside them: seals and the cold store')
     .option(
@@ -132,12 +134,17 @@ export function addRestore(program: Command, run: Run): void {
     .action(
       run(
         async (context, which: string | undefined, { in: place }: DrillFlags, command: Command) => {
-          const { from, until: time } = command.optsWithGlobals<DrillFlags>()
+          const { from, until: time, manifest } = command.optsWithGlobals<DrillFlags>()
           const { restoreDrill } = await import('./commands/restore-drill.ts')
-          return restoreDrill(context, { which, from, until: time, in: place })
+          return restoreDrill(context, { which, from, until: time, manifest, in: place })
         },
       ),
     )
+}
+
+function digest(text: string): string {
+  if (/^[0-9a-f]{64}$/.test(text)) return text
+  throw new InvalidArgumentError('Expected SHA-256 in lower-case hex.')
 }
 
 function until(text: string): Date | 'backup' {

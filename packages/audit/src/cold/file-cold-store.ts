@@ -1,6 +1,7 @@
 // A cold store in a folder: an object is durable before it counts, and is never written twice.
 import { randomUUID } from 'node:crypto'
-import { link, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { link, lstat, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { permanent } from '@baton/runtime'
 import { coldStoreUnavailable, kindOf } from './cold-store.ts'
@@ -65,6 +66,7 @@ export function createFileColdStore(folder: string): ColdStore {
     async get(name, bytesMax = OBJECT_BYTES_MAX) {
       for (const form of FORMS[kindOf(name)]) {
         const bytes = await readIfThere(pathOf(name, form))
+        if (bytes === null) return null
         if (bytes !== undefined) return unpack(form.packing, bytes, bytesMax)
       }
       return undefined
@@ -92,9 +94,14 @@ async function isThere(path: string): Promise<boolean> {
   }
 }
 
-async function readIfThere(path: string): Promise<Buffer | undefined> {
+const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
+
+/** Null for what is no object: a pipe or a device would never end. */
+async function readIfThere(path: string): Promise<Buffer | undefined | null> {
   try {
-    return await readFile(path)
+    if (!(await lstat(path)).isFile()) return null
+    await using file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    return (await file.stat()).isFile() ? await file.readFile() : null
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined
     throw coldStoreUnavailable('give an object', error)

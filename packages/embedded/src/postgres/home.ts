@@ -1,9 +1,9 @@
 // Where a checkout's Postgres keeps its data: beside its other state, or, when root's server account cannot
 // reach that (a checkout under a 0700 folder), in a folder of its own outside.
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { permanent } from '@baton/runtime'
-import { canReach, giveTo, isOfServers } from './account.ts'
+import { canReach, commonAccount, giveTo, isOfServers } from './account.ts'
 import type { Account } from './account.ts'
 import { SHARED_FOLDERS } from './binaries.ts'
 
@@ -64,6 +64,19 @@ async function ownerOf(home: string, account: Account): Promise<string | null> {
   const found = await lstat(home).catch(() => null)
   if (found === null || !found.isDirectory() || !isOfServers(found.uid, account)) return null
   return await readFile(join(home, OWNER_FILE), 'utf8').catch(() => null)
+}
+
+/**
+ * Whether a database stands for this data directory, here or outside. Changes nothing. Where neither its record nor its password is left,
+ * what lies outside is forgotten: the next start deletes it.
+ */
+export async function hasPostgresData(dataDir: string): Promise<boolean> {
+  const left = [`${dataDir}.json`, join(dirname(dataDir), 'secrets', basename(dataDir))]
+  const isForgotten = !(await Promise.all(left.map(exists))).includes(true)
+  const outside = isForgotten ? [] : await outsideHomes(dataDir, await commonAccount())
+  const homes = [resolve(dataDir), ...outside]
+  const found = await Promise.all(homes.map((home) => exists(join(home, 'data', 'PG_VERSION'))))
+  return found.includes(true)
 }
 
 async function ownFolder(folder: string, account: Account): Promise<string> {

@@ -24,8 +24,8 @@ interface Replaced {
 
 const LOCK_WAIT_MS = 240_000
 
-/** Under this name it is filled. What was killed meanwhile leaves it there, perhaps without any data folder beside it. */
-export const REPLACEMENT_DRAFT = 'data.restored.draft'
+/** Under this name it is filled; what was killed meanwhile leaves it there. */
+const REPLACEMENT_DRAFT = 'data.restored.draft'
 
 /**
  * Nothing is changed before the new folder is whole. Throws BATON_INSTANCE_BUSY while a living process uses the server; one that nobody

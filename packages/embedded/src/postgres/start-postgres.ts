@@ -1,5 +1,4 @@
 // An embedded Postgres 18 for a checkout: durable, loopback only, password only, shared by all its commands.
-import { existsSync } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import pRetry from 'p-retry'
@@ -20,7 +19,6 @@ import { accountOn, commonAccount, ownAccount } from './account.ts'
 import type { Account } from './account.ts'
 import { runnableBinaries } from './binaries.ts'
 import { outsideHomes, serverHome } from './home.ts'
-import { REPLACEMENT_DRAFT } from './replace-data.ts'
 import {
   abortServer,
   answers,
@@ -213,8 +211,6 @@ async function prepareData(
 ): Promise<void> {
   const made = await stat(join(paths.home, 'data', 'PG_VERSION')).catch(() => null)
   const password = await readSecret(secretPath)
-  if (made === null && existsSync(join(paths.home, REPLACEMENT_DRAFT)))
-    throw restoreEnded(join(paths.home, 'data'))
   if (made === null && !mayBeNew) throw dataLost(join(paths.home, 'data'))
   if (made === null) await initialise(paths, password ?? (await writeNewSecret(secretPath)))
   else if (password === null) throw passwordLost(secretPath, paths.home)
@@ -248,15 +244,6 @@ function passwordLost(secretPath: string, home: string) {
   return permanent('BATON_POSTGRES_PASSWORD_LOST', `the password file ${secretPath} is gone`, {
     fix: `Restore it, or delete ${home} too to start with an empty database.`,
   })
-}
-
-/** A new database would begin a second log under the name of the one that is being restored. */
-function restoreEnded(data: string) {
-  return permanent(
-    'BATON_POSTGRES_DATA_LOST',
-    `there is no database in ${data} yet: a restore was ended before it was done`,
-    { fix: 'Run that `restore` again: it begins anew and keeps whatever was there before.' },
-  )
 }
 
 function dataLost(data: string) {

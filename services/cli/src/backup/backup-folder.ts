@@ -1,10 +1,10 @@
 // How backups lie in their folder: one folder for each, named after its time, whole or not there; beside them what all share.
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, isAbsolute, join, resolve } from 'node:path'
-import { permanent } from '@baton/runtime'
+import { BatonError, permanent } from '@baton/runtime'
 import type { Context } from '../context.ts'
+import { openPlain, readPlain, requirePlain } from './plain-files.ts'
 
 export const FORMAT = 'baton-backup/1'
 
@@ -77,7 +77,8 @@ export interface StoredBackup {
 }
 
 const MANIFEST = 'manifest.json'
-const ID = /^\d{8}T\d{6}Z$/
+/** Until it had milliseconds, two of one second were one. */
+const ID = /^\d{8}T\d{6}(?:\d{3})?Z$/
 const DRAFT = '.draft'
 
 /** What all backups of a folder share. */
@@ -88,7 +89,7 @@ export const sharedPlaces = (root: string) => ({
   erasures: join(root, 'erasures.jsonl'),
 })
 
-export const idOf = (at: Date): string => at.toISOString().replaceAll(/[-:]|\.\d+/g, '')
+export const idOf = (at: Date): string => at.toISOString().replaceAll(/[-:.]/g, '')
 
 /** The folder of the backups: the one that is named, else one beside the instance. */
 export const backupRoot = (
@@ -96,8 +97,15 @@ export const backupRoot = (
   given: string | undefined,
 ): string => resolve(given ?? settings.BATON_BACKUP_FOLDER ?? join(home, 'backups'))
 
+const SHARED = new Set(['.lock', 'cold', 'erasures.jsonl', 'wal'])
+
+/** Throws BATON_BACKUP_UNREADABLE where one of the names that are used there is a link, a pipe or a device. */
+export const requirePlainRoot = async (root: string): Promise<void> =>
+  requirePlain(await realpath(root).catch(() => root), (name) => SHARED.has(name) || ID.test(name))
+
 /** Those that are whole, the oldest first. */
 export async function listBackups(root: string): Promise<readonly StoredBackup[]> {
+  await requirePlainRoot(root)
   const names = await readdir(root).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
     throw error
@@ -156,12 +164,14 @@ const isBelow = (path: string): boolean => !isAbsolute(path) && !path.split('/')
 /** Throws BATON_BACKUP_UNKNOWN and BATON_BACKUP_UNREADABLE. */
 async function readBackup(folder: string): Promise<StoredBackup> {
   const path = join(folder, MANIFEST)
-  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+  await requirePlain(folder)
+  await requirePlain(join(folder, 'seals'))
+  const text = await readPlain(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') throw unknown(folder)
-    throw unreadable(path, cause)
+    throw cause instanceof BatonError ? cause : unreadable(path, cause)
   })
   try {
-    const manifest = readManifest(text)
+    const manifest = readManifest(text.toString())
     // An older one under a newer name would be the one that a restore takes.
     const name = basename(folder)
     if (ID.test(name) && name !== manifest.id) throw new Error(`it is the backup ${manifest.id}`)
@@ -173,6 +183,7 @@ async function readBackup(folder: string): Promise<StoredBackup> {
 
 /** The one that is named by its id or folder, or the newest. */
 export async function findBackup(root: string, given: string | undefined): Promise<StoredBackup> {
+  await requirePlainRoot(root)
   if (given !== undefined && ID.test(given)) return readBackup(join(root, given))
   if (given !== undefined) return readBackup(resolve(given))
   const newest = (await listBackups(root)).at(-1)
@@ -222,11 +233,20 @@ export async function sync(path: string): Promise<void> {
   await handle.sync()
 }
 
+/** Throws BATON_BACKUP_DAMAGED where a file is not what the manifest lists: the log knows the manifest by its digest, and it these. */
+export function requireListed(
+  { path, sha256 }: Pick<ListedFile, 'path' | 'sha256'>,
+  { files }: BackupManifest,
+): void {
+  if (files.find((file) => file.path === path)?.sha256 !== sha256) throw changed(path)
+}
+
 /** The size and digest of a file, read in pieces. */
 export async function listFile(folder: string, path: string): Promise<ListedFile> {
   const digest = createHash('sha256')
   let bytes = 0
-  for await (const piece of createReadStream(join(folder, path)) as AsyncIterable<Buffer>) {
+  const file = await openPlain(join(folder, path))
+  for await (const piece of file.createReadStream() as AsyncIterable<Buffer>) {
     bytes += piece.length
     digest.update(piece)
   }
@@ -236,6 +256,11 @@ export async function listFile(folder: string, path: string): Promise<ListedFile
 const unknown = (folder: string) =>
   permanent('BATON_BACKUP_UNKNOWN', `there is no backup in ${folder}`, {
     fix: '`baton backup ls` lists those of a folder. `--to` of `backup`, `--from` of `restore` or BATON_BACKUP_FOLDER names another one.',
+  })
+
+const changed = (path: string) =>
+  permanent('BATON_BACKUP_DAMAGED', `${path} in the backup is not what its manifest lists`, {
+    fix: 'Take another backup: this one was changed or its disk is damaged. `baton backup ls` lists them.',
   })
 
 const unreadable = (path: string, cause: unknown) =>

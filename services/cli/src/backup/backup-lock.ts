@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { withLock } from '@baton/embedded'
 import { transient } from '@baton/runtime'
 import type { Context } from '../context.ts'
+import { requirePlainRoot } from './backup-folder.ts'
 
 const NAME = '.lock'
 /** A timer that fires while the command of last time still runs gives up, and comes again. */
@@ -16,6 +17,7 @@ export async function withBackupLock<Result>(
   work: () => Promise<Result>,
 ): Promise<Result> {
   await mkdir(root, { recursive: true, mode: 0o700 })
+  await requirePlainRoot(root)
   const waiting = {
     waitMs: WAIT_MS,
     onWait: (holder: { readonly pid: number } | null) =>

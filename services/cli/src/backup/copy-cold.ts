@@ -1,11 +1,11 @@
 // Copies the cold store into the pool that all backups of a folder share: an object never changes, so it is copied once.
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { ColdStore } from '@baton/audit'
 import { permanent } from '@baton/runtime'
 import { writeDurably } from './backup-folder.ts'
+import { openPlain } from './plain-files.ts'
 
 export interface ColdObject {
   readonly name: string
@@ -75,8 +75,8 @@ export const writeColdList = (folder: string, objects: readonly ColdObject[]): P
 /** What an earlier backup has listed, but for what moves; nothing where it has no list. */
 export async function readColdList(folder: string): Promise<ReadonlyMap<string, ColdObject>> {
   const known = new Map<string, ColdObject>()
-  const input = createReadStream(join(folder, COLD_LIST))
   try {
+    const input = (await openPlain(join(folder, COLD_LIST))).createReadStream()
     for await (const line of createInterface({ input })) {
       const object = JSON.parse(line) as ColdObject
       known.set(object.name, object)

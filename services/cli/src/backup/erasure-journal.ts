@@ -1,9 +1,10 @@
 // The journal of erasures beside the backups: what a restored database that is older than an erasure does not know.
-import { appendFile, readFile, truncate } from 'node:fs/promises'
+import { appendFile, truncate } from 'node:fs/promises'
 import { createPool, readErasureJournal } from '@baton/audit'
 import type { JournalledErasure } from '@baton/audit'
 import { permanent } from '@baton/runtime'
 import { sync } from './backup-folder.ts'
+import { readPlain } from './plain-files.ts'
 
 /** A line of the file: an erasure, or that until then there were no others. */
 type Line = { readonly erasure: JournalledErasure } | { readonly completeUntil: string }
@@ -16,10 +17,7 @@ export interface ErasureJournal {
 
 /** What was kept; nothing where there is no such file. Throws BATON_BACKUP_UNREADABLE. */
 export async function readJournal(path: string): Promise<ErasureJournal> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return ''
-    throw error
-  })
+  const text = (await readIfThere(path)).toString()
   const erasures = new Map<string, JournalledErasure>()
   let completeUntil: string | null = null
   // A line that a crash cut is the last one, and was told to nobody.
@@ -75,13 +73,16 @@ export async function appendToJournal(path: string, now: ErasureJournal): Promis
 
 /** What a crash or a full disk cut was told to nobody; the next line would be damaged by it. */
 async function removeCutLine(path: string): Promise<void> {
-  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return Buffer.alloc(0)
-    throw error
-  })
+  const bytes = await readIfThere(path)
   const whole = bytes.lastIndexOf('\n') + 1
   if (whole < bytes.length) await truncate(path, whole)
 }
+
+const readIfThere = (path: string): Promise<Buffer> =>
+  readPlain(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return Buffer.alloc(0)
+    throw error
+  })
 
 async function readKnown(auditUrl: string): Promise<readonly JournalledErasure[]> {
   const pool = createPool({ url: auditUrl, applicationName: 'baton-backup', connectionsMax: 1 })

@@ -1,9 +1,9 @@
 // How far the write-ahead log of a server was kept beside its backups, and until when everything that was committed is in it.
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { replaceFile } from '@baton/runtime'
 import { sharedPlaces } from './backup-folder.ts'
 import type { BackupManifest } from './backup-folder.ts'
+import { readPlain } from './plain-files.ts'
 import type { Until } from './prepare-data.ts'
 
 export interface Followed {
@@ -22,7 +22,7 @@ export const writeFollowed = (root: string, systemId: string, followed: Followed
 /** Undefined where nobody has followed this server. */
 export async function readFollowed(root: string, systemId: string): Promise<Followed | undefined> {
   try {
-    return JSON.parse(await readFile(pathOf(root, systemId), 'utf8')) as Followed
+    return JSON.parse((await readPlain(pathOf(root, systemId))).toString()) as Followed
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error

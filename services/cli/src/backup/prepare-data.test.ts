@@ -3,10 +3,11 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { zstdCompressSync } from 'node:zlib'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { findBackup, FORMAT } from './backup-folder.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest'
+import { withBackupLock } from './backup-lock.ts'
+import { findBackup, FORMAT, idOf } from './backup-folder.ts'
 import { prepareData } from './prepare-data.ts'
 
 const ID = '20261128T101500Z'
@@ -81,6 +82,14 @@ async function prepare() {
 
 const refusal = (code: string) => expect.objectContaining({ code })
 
+test('two backups of one second are two, and in order', () => {
+  const ids = ['2026-11-28T10:15:00.001Z', '2026-11-28T10:15:00.002Z'].map((at) =>
+    idOf(new Date(at)),
+  )
+  expect(new Set(ids.toSorted()).size).toBe(2)
+  expect(ids).toEqual(ids.toSorted())
+})
+
 describe('prepareData', () => {
   it('takes what a backup has written', async () => {
     await writeBackup((data) => writeFile(join(data, 'PG_VERSION'), '18\n'))
@@ -109,6 +118,28 @@ describe('prepareData', () => {
       await expect(prepare()).rejects.toThrow(refusal('BATON_BACKUP_DAMAGED'))
     },
   )
+
+  it.each(['manifest.json', SERVER.archive, SERVER.manifest, '../erasures.jsonl', '../wal/7/x'])(
+    'refuses a pipe or a link called %s, and waits for none',
+    async (name) => {
+      await writeBackup((data) => writeFile(join(data, 'PG_VERSION'), '18\n'))
+      const path = join(root, ID, name)
+      await mkdir(dirname(path), { recursive: true })
+      await rm(path, { force: true })
+      execFileSync('mkfifo', [path])
+      await expect(prepare()).rejects.toThrow(refusal('BATON_BACKUP_UNREADABLE'))
+      await rm(path)
+      await symlink(outside, path)
+      await expect(prepare()).rejects.toThrow(refusal('BATON_BACKUP_UNREADABLE'))
+    },
+  )
+
+  it('waits for no lock that is a pipe', async () => {
+    execFileSync('mkfifo', [join(root, '.lock')])
+    await expect(withBackupLock({} as never, root, async () => undefined)).rejects.toThrow(
+      refusal('BATON_BACKUP_UNREADABLE'),
+    )
+  })
 
   it.each([
     ['id', { id: `x'\narchive_command = 'touch /tmp/x` }],

@@ -2,17 +2,7 @@
 // through the log, up to its end or to a time.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import {
-  appendFile,
-  copyFile,
-  mkdir,
-  readdir,
-  readFile,
-  rm,
-  statfs,
-  writeFile,
-} from 'node:fs/promises'
+import { appendFile, mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createZstdDecompress } from 'node:zlib'
@@ -26,9 +16,10 @@ import {
 import { permanent } from '@baton/runtime'
 import { interrupted } from '../commands/follow.ts'
 import { bytesText } from '../terminal/figures.ts'
-import { listFile, sharedPlaces } from './backup-folder.ts'
-import type { BackupManifest, ListedFile, ServerCopy, StoredBackup } from './backup-folder.ts'
+import { listFile, requireListed, sharedPlaces } from './backup-folder.ts'
+import type { ListedFile, ServerCopy, StoredBackup } from './backup-folder.ts'
 import { readFollowed } from './followed.ts'
+import { copyPlain, openPlain, readPlain, requirePlain } from './plain-files.ts'
 
 /** Up to where a server is restored: all that is there, the end of the backup itself, or a time. */
 export type Until = 'end' | 'backup' | Date
@@ -61,13 +52,13 @@ export async function prepareData(target: string, options: PrepareOptions): Prom
     if (signal.aborted) throw interrupted()
     options.onProgress(words)
   }
-  requireListed(server.manifest, await listFile(folder, server.manifest), manifest)
+  requireListed(await listFile(folder, server.manifest), manifest)
   const listed = await readListed(join(folder, server.manifest))
   await requireSpace(target, listed)
   onProgress(`unpacking ${server.archive}`)
   const unpacked = await unpack(join(folder, server.archive), target, signal)
-  requireListed(server.archive, unpacked, manifest)
-  await requirePlain(target)
+  requireListed({ path: server.archive, ...unpacked }, manifest)
+  await requireNoLink(target)
   await checkUnpacked(target, listed, onProgress)
   const walFiles = until === 'backup' ? 0 : await addWal(target, root, server)
   if (isThrowAway) await forgetSettings(target)
@@ -75,15 +66,6 @@ export async function prepareData(target: string, options: PrepareOptions): Prom
   await writeFile(join(target, 'recovery.signal'), '', { mode: 0o600 })
   await rm(join(target, 'standby.signal'), { force: true })
   return { walFiles }
-}
-
-/** The log knows the manifest by its digest, and the manifest knows these by theirs. */
-function requireListed(
-  path: string,
-  { sha256 }: Pick<ListedFile, 'sha256'>,
-  { files }: BackupManifest,
-): void {
-  if (files.find((file) => file.path === path)?.sha256 !== sha256) throw changed(path)
 }
 
 /**
@@ -134,7 +116,7 @@ async function unpack(
   signal: AbortSignal,
 ): Promise<Pick<ListedFile, 'sha256'>> {
   const digest = createHash('sha256')
-  const packed = createReadStream(archive)
+  const packed = (await openPlain(archive)).createReadStream()
   packed.on('data', (piece) => digest.update(piece))
   const child = spawn('tar', ['-x', '-f', '-', '-C', target], {
     stdio: ['pipe', 'ignore', 'pipe'],
@@ -164,7 +146,7 @@ async function unpack(
 }
 
 /** A link would lead what is written into the folder afterwards, also by the server, to any other place. */
-async function requirePlain(target: string): Promise<void> {
+async function requireNoLink(target: string): Promise<void> {
   const entries = await readdir(target, { recursive: true, withFileTypes: true })
   const other = entries.find((entry) => !entry.isFile() && !entry.isDirectory())
   if (other !== undefined) throw damaged(relative(target, join(other.parentPath, other.name)))
@@ -181,7 +163,7 @@ interface ServerManifest {
 type Listed = ServerManifest['Files']
 
 const readListed = async (manifest: string): Promise<Listed> =>
-  (JSON.parse(await readFile(manifest, 'utf8')) as ServerManifest).Files
+  (JSON.parse((await readPlain(manifest)).toString()) as ServerManifest).Files
 
 /** Files and what recovery writes besides. A full disk would stop whatever else writes to it. */
 const SPACE_FACTOR = 1.2
@@ -217,6 +199,8 @@ async function addWal(target: string, root: string, server: ServerCopy): Promise
   const { segmentBytes, startLsn, endLsn, timeline, systemId } = server
   const from = sharedPlaces(root).wal(systemId)
   const size = BigInt(segmentBytes)
+  await requirePlain(sharedPlaces(root).wals)
+  await requirePlain(from)
   const files = (await listWalFiles(from, segmentBytes)).filter(
     (file) => file.segment >= readLsn(startLsn) / size && file.timeline >= timeline,
   )
@@ -230,12 +214,12 @@ async function addWal(target: string, root: string, server: ServerCopy): Promise
     const name = walFileName(file.timeline, file.segment, segmentBytes)
     const isStale = !isPast && file.segment <= readLsn(endLsn) / size
     if (file.isPartial && (whole.has(name) || isStale)) continue
-    await copyFile(join(from, file.name), join(folder, name))
+    await copyPlain(join(from, file.name), join(folder, name))
     added += 1
   }
   const names = await readdir(from).catch(() => [])
   for (const name of names.filter(isHistoryName))
-    await copyFile(join(from, name), join(folder, name))
+    await copyPlain(join(from, name), join(folder, name))
   return added
 }
 
@@ -250,11 +234,6 @@ const notUnpacked = (archive: string, why: string, cause: unknown) =>
   permanent('BATON_BACKUP_DAMAGED', `${archive} cannot be unpacked: ${why}`, {
     cause,
     fix: 'Check it with `baton backup verify`, and take another backup where it is damaged. Unpacking needs `tar` and free space for the whole server.',
-  })
-
-const changed = (path: string) =>
-  permanent('BATON_BACKUP_DAMAGED', `${path} in the backup is not what its manifest lists`, {
-    fix: 'Take another backup: this one was changed or its disk is damaged. `baton backup ls` lists them.',
   })
 
 const damaged = (path: string) =>

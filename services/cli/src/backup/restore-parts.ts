@@ -1,14 +1,15 @@
 // The parts of a backup that stand outside the servers: put back where they are gone, never over what is there.
-import { copyFile, mkdir, stat } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createFileColdStore } from '@baton/audit'
 import type { ColdStore } from '@baton/audit'
 import type { Context } from '../context.ts'
 import { coldOf } from '../instance/databases.ts'
-import { sharedPlaces } from './backup-folder.ts'
+import { listFile, requireListed, sharedPlaces } from './backup-folder.ts'
 import type { StoredBackup } from './backup-folder.ts'
 import { fileNameOf, sealPlaces, SEALS } from './copy-seals.ts'
 import type { SealFile } from './copy-seals.ts'
+import { copyPlain } from './plain-files.ts'
 
 interface PutBack {
   /** What was gone and is there again. */
@@ -23,7 +24,7 @@ interface PutBack {
  */
 export async function putBackSeals(
   context: Pick<Context, 'home' | 'settings'>,
-  { folder }: StoredBackup,
+  { folder, manifest }: StoredBackup,
 ): Promise<PutBack> {
   const put: string[] = []
   const absent: string[] = []
@@ -32,11 +33,13 @@ export async function putBackSeals(
     string | undefined,
   ][]) {
     if (name === 'sealer state' || path === undefined || (await isThere(path))) continue
-    const kept = join(folder, SEALS, fileNameOf(name))
-    if (!(await isThere(kept))) absent.push(name)
+    const listed = join(SEALS, fileNameOf(name))
+    const kept = join(folder, listed)
+    if (!manifest.seals.includes(name)) absent.push(name)
     else {
+      requireListed(await listFile(folder, listed), manifest)
       await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-      await copyFile(kept, path)
+      await copyPlain(kept, path)
       put.push(name)
     }
   }

@@ -8,6 +8,7 @@ import type { WalFollowing } from '@baton/postgres'
 import { BatonError, codeOf, permanent, transient } from '@baton/runtime'
 import { backupRoot, listBackups, sharedPlaces } from '../backup/backup-folder.ts'
 import type { ServerCopy, ServerName } from '../backup/backup-folder.ts'
+import { requirePlain } from '../backup/plain-files.ts'
 import { writeFollowed } from '../backup/followed.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -27,6 +28,8 @@ interface FollowOptions {
 }
 
 const RETRY_MS = 2_000
+/** How often one that runs for months says so in a log that nobody watches. */
+const SAY_EVERY_MS = 60_000
 const WRITE_EVERY_MS = 1_000
 
 const TAKEN_AGAIN_AFTER_MS = 600_000
@@ -65,8 +68,15 @@ async function followAll(
 ): Promise<readonly Kept[]> {
   const stop = new AbortController()
   const signal = AbortSignal.any([context.interrupt, stop.signal])
+  // One line for all servers: each would replace that of the others.
+  const covered = new Map<ServerName, Date>()
+  const progress: Progress = (server, until) => {
+    covered.set(server, until)
+    const texts = [...covered].map(([name, at]) => `${name}: all until ${at.toISOString()}`)
+    context.output.progress(texts.join(', '), SAY_EVERY_MS)
+  }
   const all = copies.map((copy) =>
-    followOne(context, copy, { ...options, signal }).catch((error: unknown) => {
+    followOne(context, copy, { ...options, signal, progress }).catch((error: unknown) => {
       // One that cannot be followed ends the others: half of it is no backup of the whole.
       stop.abort()
       throw error
@@ -108,12 +118,20 @@ interface Kept {
   readonly coveredUntil: string | null
 }
 
-type Following = FollowOptions & { readonly root: string; readonly signal: AbortSignal }
+type Progress = (server: ServerName, coveredUntil: Date) => void
+type Following = FollowOptions & {
+  readonly root: string
+  readonly signal: AbortSignal
+  readonly progress: Progress
+}
+
+/** What `told` says while all is well; otherwise it is why not. */
+const FOLLOWED = 'followed'
 
 async function followOne(
   context: Context,
   { name, systemId, startLsn }: ServerCopy,
-  { root, slot, once = false, signal }: Following,
+  { root, slot, once = false, signal, progress }: Following,
 ): Promise<Kept> {
   const { output } = context
   const folder = sharedPlaces(root).wal(systemId)
@@ -122,12 +140,14 @@ async function followOne(
   let newest: WalFollowing | undefined
   let writtenAt = 0
   let saving = Promise.resolve()
+  let told = ''
 
   function onCovered(following: WalFollowing): void {
-    if (newest === undefined) output.step('passed', name, `followed from ${following.flushed} on`)
+    if (told !== FOLLOWED) output.step('passed', name, `followed from ${following.flushed} on`)
+    told = FOLLOWED
     newest = following
     const { coveredUntil } = following
-    output.progress(`${name}: all until ${coveredUntil.toISOString()}`)
+    progress(name, coveredUntil)
     if (once && coveredUntil >= beganAt) done.abort()
     if (performance.now() - writtenAt < WRITE_EVERY_MS && !done.signal.aborted) return
     writtenAt = performance.now()
@@ -138,9 +158,10 @@ async function followOne(
   const save = ({ timeline, flushed, coveredUntil }: WalFollowing): Promise<void> =>
     writeFollowed(root, systemId, { timeline, flushed, coveredUntil: coveredUntil.toISOString() })
 
+  await requirePlain(sharedPlaces(root).wals)
   await mkdir(folder, { recursive: true, mode: 0o700 })
+  await requirePlain(folder)
   await alone(folder, async () => {
-    let told = ''
     const ending = AbortSignal.any([signal, done.signal])
     while (!ending.aborted) {
       try {

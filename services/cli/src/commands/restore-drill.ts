@@ -4,12 +4,19 @@ import { createFileColdStore } from '@baton/audit'
 import { recordRestoreDrill } from '@baton/engine'
 import { codeOf } from '@baton/runtime'
 import { createPool } from '@baton/store'
-import { backupRoot, findBackup, sharedPlaces } from '../backup/backup-folder.ts'
+import {
+  backupRoot,
+  findBackup,
+  listFile,
+  requireListed,
+  sharedPlaces,
+} from '../backup/backup-folder.ts'
 import type { StoredBackup } from '../backup/backup-folder.ts'
 import { withBackupLock } from '../backup/backup-lock.ts'
 import { sealCopy } from '../backup/copy-seals.ts'
 import { mergeJournals, readJournal } from '../backup/erasure-journal.ts'
 import { reached } from '../backup/followed.ts'
+import { isRecorded, requireManifest } from '../backup/recorded-digest.ts'
 import { findGaps, repeatErasures } from '../backup/finish-restore.ts'
 import type { LogGap } from '../backup/finish-restore.ts'
 import type { Until } from '../backup/prepare-data.ts'
@@ -19,7 +26,7 @@ import type { ThrowAway } from '../backup/throw-away.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { administratorOf, withCopy, withServers } from '../instance/databases.ts'
+import { administratorOf, coldOf, withCopy, withServers } from '../instance/databases.ts'
 import { count, counted, elapsed } from '../terminal/figures.ts'
 import { nextStep, quoted } from '../terminal/next-steps.ts'
 import { diagnosePromises } from './diagnose-promises.ts'
@@ -32,6 +39,8 @@ interface RestoreDrillOptions {
   readonly from?: string | undefined
   readonly until?: Until | undefined
   readonly in?: string | undefined
+  /** The digest that its manifest must have. */
+  readonly manifest?: string | undefined
 }
 
 interface Drilled {
@@ -48,6 +57,8 @@ interface Drilled {
   readonly recoverMs: number
   readonly verifyMs: number
   readonly walFiles: number
+  /** Whether the live log names this very backup. */
+  readonly vouched: boolean
   readonly records: number
   readonly seals: number
   /** Records that the live log had when the drill began, and what was restored has not. */
@@ -71,9 +82,9 @@ export async function restoreDrill(
   return withBackupLock(context, root, async () => {
     const stored = await findBackup(root, options.which)
     const { drilled, exitCode } = await drillRecorded(context, { ...options, root, stored })
-    const isRecorded = await recorded(context, stored, drilled)
-    tell(context, { root, drilled, isRecorded })
-    return exitCode === EXIT.fine && !isRecorded ? EXIT.incomplete : exitCode
+    const isNoted = await recorded(context, stored, drilled)
+    tell(context, { root, drilled, isNoted })
+    return exitCode === EXIT.fine && !isNoted ? EXIT.incomplete : exitCode
   })
 }
 
@@ -96,10 +107,15 @@ async function drillRecorded(
 
 async function drill(
   context: Context,
-  { root, stored, until = 'end', in: within }: Chosen,
+  { root, stored, until = 'end', in: within, manifest }: Chosen,
 ): Promise<{ readonly drilled: Drilled; readonly exitCode: ExitCode }> {
   const { output } = context
-  const live = await withServers(context, async ({ auditUrl }) => readLogPosition(auditUrl))
+  requireManifest(stored, manifest)
+  const { live, vouched } = await withServers(context, async (servers) => ({
+    live: await readLogPosition(servers.auditUrl),
+    vouched: await isRecorded(servers, stored, coldOf(context)),
+  }))
+  requireListed(await listFile(stored.folder, ERASURES), stored.manifest)
   const beganAt = new Date()
   const began = performance.now()
   const place = within === undefined ? join(context.home, 'drill') : resolve(within, 'baton-drill')
@@ -122,7 +138,8 @@ async function drill(
       newestCommit: restored.newestCommit,
     })
     const liveRecords = live.chains.reduce((sum, { records }) => sum + records, 0)
-    const exitCode = found.gaps.length > 0 ? EXIT.verificationFailed : exitCodeOf(findings)
+    const judged = found.gaps.length > 0 ? EXIT.verificationFailed : exitCodeOf(findings)
+    const exitCode = judged === EXIT.fine && !vouched ? EXIT.incomplete : judged
     const numberOf = (mark: Diagnosis['mark']) =>
       findings.filter((finding) => finding.mark === mark).length
     const drilled: Drilled = {
@@ -136,6 +153,7 @@ async function drill(
       recoverMs,
       verifyMs: Math.round(ended - verifyBegan),
       walFiles,
+      vouched,
       records: found.records,
       seals: found.seals,
       recordsBehind: Math.max(0, liveRecords - found.records),
@@ -208,11 +226,11 @@ const FINDINGS_SHOWN_MAX = 20
 interface Told {
   readonly root: string
   readonly drilled: Drilled
-  readonly isRecorded: boolean
+  readonly isNoted: boolean
 }
 
-function tell({ output }: Context, { root, drilled, isRecorded }: Told): void {
-  if (output.json) output.data(JSON.stringify({ ...drilled, recorded: isRecorded }))
+function tell({ output }: Context, { root, drilled, isNoted }: Told): void {
+  if (output.json) output.data(JSON.stringify({ ...drilled, recorded: isNoted }))
   const { backup, records, seals, gaps, rules, findings, passed } = drilled
   const { recordsBehind, coveredUntil, rpoSeconds, rtoSeconds } = drilled
   for (const { origin, records: there, known, by } of gaps)
@@ -240,7 +258,14 @@ function tell({ output }: Context, { root, drilled, isRecorded }: Told): void {
     'RTO',
     `${elapsed(rtoSeconds * 1_000)}: unpacked in ${elapsed(drilled.unpackMs)}, recovered in ${elapsed(drilled.recoverMs)}, verified in ${elapsed(drilled.verifyMs)}`,
   )
-  output.check(isRecorded ? 'passed' : 'unknown', 'recorded', 'in the live log, as RESTORE_DRILLED')
+  output.check(
+    drilled.vouched ? 'passed' : 'unknown',
+    'manifest',
+    drilled.vouched
+      ? 'its SHA-256 is the one that the live log recorded'
+      : 'the live log knows no backup of this id, so nobody vouches for what is in it: take another one',
+  )
+  output.check(isNoted ? 'passed' : 'unknown', 'recorded', 'in the live log, as RESTORE_DRILLED')
   output.next(
     passed ? nextStep('doctor') : nextStep(`backup verify ${backup} --to ${quoted(root)}`),
   )

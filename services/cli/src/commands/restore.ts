@@ -6,7 +6,13 @@ import { replacePostgresData } from '@baton/embedded'
 import { recordRestore } from '@baton/engine'
 import { permanent } from '@baton/runtime'
 import { createPool } from '@baton/store'
-import { backupRoot, findBackup, sharedPlaces } from '../backup/backup-folder.ts'
+import {
+  backupRoot,
+  findBackup,
+  listFile,
+  requireListed,
+  sharedPlaces,
+} from '../backup/backup-folder.ts'
 import type { StoredBackup } from '../backup/backup-folder.ts'
 import { sealPlaces } from '../backup/copy-seals.ts'
 import { mergeJournals, readJournal } from '../backup/erasure-journal.ts'
@@ -20,6 +26,7 @@ import {
 import type { Found, LogGap, RepeatedErasures } from '../backup/finish-restore.ts'
 import { reached } from '../backup/followed.ts'
 import { putBackSecrets } from '../backup/keep-secrets.ts'
+import { isRecorded, requireManifest } from '../backup/recorded-digest.ts'
 import { prepareData } from '../backup/prepare-data.ts'
 import type { Until } from '../backup/prepare-data.ts'
 import { putBackCold, putBackSeals } from '../backup/restore-parts.ts'
@@ -27,9 +34,10 @@ import { ERASURES } from '../backup/take-backup.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { administratorOf, withServers } from '../instance/databases.ts'
+import { administratorOf, coldOf, withServers } from '../instance/databases.ts'
 import type { Servers } from '../instance/databases.ts'
 import { withInstanceLock } from '../instance/instance.ts'
+import { untilRestored } from '../instance/unfinished-restore.ts'
 import { counted, elapsed } from '../terminal/figures.ts'
 import { nextStep, quoted } from '../terminal/next-steps.ts'
 import { erase } from './erase.ts'
@@ -47,6 +55,8 @@ interface RestoreOptions {
   readonly finish?: boolean | undefined
   readonly erasures?: string | undefined
   readonly withoutErasures?: string | undefined
+  /** The digest that its manifest must have. */
+  readonly manifest?: string | undefined
 }
 
 /**
@@ -55,14 +65,27 @@ interface RestoreOptions {
  */
 export async function restore(context: Context, options: RestoreOptions): Promise<ExitCode> {
   const root = backupRoot(context, options.from)
-  const stored = await findBackup(root, options.which)
-  const { dataDirectory, finish = false } = options
-  if (finish) return finishRestore(context, { ...options, root, stored, began: performance.now() })
-  if (dataDirectory !== undefined)
-    return fillDataDirectory(context, { ...options, dataDirectory, root, stored })
+  const { dataDirectory, finish = false, keepDatabases = false } = options
   const isOwn = context.settings.BATON_DATABASE_ADMIN_URL === undefined
-  if (!isOwn && options.keepDatabases !== true) throw onItsMachine()
-  return restoreInstance(context, { ...options, root, stored, began: performance.now() })
+  if (finish || dataDirectory !== undefined) {
+    const chosen = { ...options, root, stored: await choose(root, options) }
+    if (dataDirectory !== undefined && !finish)
+      return fillDataDirectory(context, { ...chosen, dataDirectory })
+    return finishRestore(context, { ...chosen, began: performance.now() })
+  }
+  if (!isOwn && !keepDatabases) throw onItsMachine()
+  const replace = async () => {
+    const stored = await choose(root, options)
+    return restoreInstance(context, { ...options, root, stored, began: performance.now() })
+  }
+  const putBack = keepDatabases ? await replace() : await untilRestored(context, replace)
+  return finishRestore(context, putBack)
+}
+
+async function choose(root: string, { which, manifest }: RestoreOptions): Promise<StoredBackup> {
+  const stored = await findBackup(root, which)
+  requireManifest(stored, manifest)
+  return stored
 }
 
 interface Chosen extends RestoreOptions {
@@ -75,10 +98,12 @@ interface Timed extends Chosen {
   readonly putBack?: readonly string[]
 }
 
-async function restoreInstance(context: Context, options: Timed): Promise<ExitCode> {
+async function restoreInstance(context: Context, options: Timed): Promise<Timed> {
   const { home, output } = context
   const { root, stored, secrets, keepDatabases = false } = options
   if (!keepDatabases && stored.manifest.servers.length > 1) throw ofTwoServers()
+  if (keepDatabases)
+    await withServers(context, (servers) => requireRecorded(context, servers, stored))
   await mkdir(home, { recursive: true, mode: 0o700 })
   const putBack = await withInstanceLock(context, async (running) => {
     if (running !== null) throw busy(running.owner.pid)
@@ -97,7 +122,7 @@ async function restoreInstance(context: Context, options: Timed): Promise<ExitCo
     if (cold.put > 0) output.step('passed', 'cold store', `${counted(cold.put, 'object')} put back`)
     return seals.put
   })
-  return finishRestore(context, { ...options, putBack })
+  return { ...options, putBack }
 }
 
 async function replaceDatabases(
@@ -145,7 +170,27 @@ interface Report {
   readonly gaps: readonly LogGap[]
   readonly erasures: RepeatedErasures & { readonly completeUntil: string | null }
   readonly admitted: boolean
+  /** Whether the restored log names this very backup. It cannot where it ends before that was recorded. */
+  readonly vouched: boolean
   readonly verified: ExitCode
+}
+
+/** Throws BATON_BACKUP_DAMAGED where the log names another manifest under this id. */
+async function requireRecorded(
+  context: Context,
+  servers: Servers,
+  stored: StoredBackup,
+): Promise<boolean> {
+  const isKnown = await isRecorded(servers, stored, coldOf(context))
+  const { sha256 } = stored
+  context.output.step(
+    isKnown ? 'passed' : 'unknown',
+    'manifest',
+    isKnown
+      ? `SHA-256 ${sha256}, as the log recorded it`
+      : `SHA-256 ${sha256}: the log that was restored ends before this backup was recorded, so nobody vouches for it; compare it with what \`backup\` printed`,
+  )
+  return isKnown
 }
 
 /** From here on it is the same on servers of one's own. */
@@ -153,9 +198,12 @@ async function finishRestore(context: Context, options: Timed): Promise<ExitCode
   const { output } = context
   const { root, stored, began, until = 'end', keepDatabases = false, putBack = [] } = options
   const { manifest, folder } = stored
+  requireListed(await listFile(folder, ERASURES), manifest)
   const journal = await journalOf(options, [sharedPlaces(root).erasures, join(folder, ERASURES)])
   const state = sealPlaces(context)['sealer state']
   const done = await withServers(context, async (servers) => {
+    // First: what somebody changed is not even erased in, and no service starts on it.
+    const vouched = await requireRecorded(context, servers, stored)
     const erasures = await repeatErasures(servers, journal)
     const present = state !== undefined && existsSync(state) ? state : undefined
     const found = await findGaps(servers.auditUrl, manifest, present)
@@ -164,9 +212,9 @@ async function finishRestore(context: Context, options: Timed): Promise<ExitCode
       : await reached(root, manifest, { until, newestCommit: await findNewestCommit(servers) })
     const admitted = options.withoutErasures !== undefined || isEveryErasureKnown(found, journal)
     if (admitted) await admit(context, servers, { ...options, erasures, found })
-    return { erasures, found, admitted, covered }
+    return { erasures, found, admitted, covered, vouched }
   })
-  const { erasures, found, admitted, covered } = done
+  const { erasures, found, admitted, covered, vouched } = done
   output.step(
     'passed',
     'erasures',
@@ -193,6 +241,7 @@ async function finishRestore(context: Context, options: Timed): Promise<ExitCode
     gaps: found.gaps,
     erasures: { ...erasures, completeUntil: journal.completeUntil },
     admitted,
+    vouched,
     verified,
   }
   if (output.json) output.data(JSON.stringify(report))

@@ -20,6 +20,7 @@ import type { AuditReader } from './audit-reader.ts'
 import { serverTls } from './instance-tls.ts'
 import { sealFiles } from './seal-files.ts'
 import { publicHalf } from './seals.ts'
+import { refuseWhileRestored } from './unfinished-restore.ts'
 import { ensureSecrets, readGivenSecrets, readSecrets, readStored } from './secrets.ts'
 import type { ReadingSecrets, Secrets } from './secrets.ts'
 import { whenAnswering } from './when-answering.ts'
@@ -70,6 +71,7 @@ interface AdminUrls {
 /** Reaches the databases; makes secrets and starts the embedded Postgres where none are given. Does not migrate. */
 export async function openDatabases(context: Context, logger: Logger): Promise<Databases> {
   const { home, settings, output } = context
+  if (!isGiven(settings)) await refuseWhileRestored(home)
   const { secrets: keys, made } = await ensureSecrets(home, settings)
   if (made)
     output.step('passed', 'secrets', `made in ${join(home, 'secrets')}, for development only`)
@@ -318,6 +320,7 @@ export function coldFolderOf(
 
 async function secretsToRead({ home, settings }: Context): Promise<ReadingSecrets> {
   const isGiven = settings.BATON_DATABASE_ADMIN_URL !== undefined
+  if (!isGiven) await refuseWhileRestored(home)
   const secrets =
     (await readSecrets(home, settings)) ?? (isGiven ? readGivenSecrets(settings) : null)
   if (secrets !== null) return secrets

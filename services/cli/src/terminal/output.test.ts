@@ -1,5 +1,5 @@
 // Data on stdout, words on stderr; a terminal sees one live line, a log sees few.
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createOutput } from './output.ts'
 
 function capture({ json = false, isTTY = false } = {}) {
@@ -45,6 +45,17 @@ describe('createOutput', () => {
     const { written, output } = capture()
     for (let done = 0; done < 100; done += 1) output.progress(`${done} done`)
     expect(written.err).toBe('  0 done\n')
+  })
+
+  it('writes what goes on for months less often', async () => {
+    const { written, output } = capture()
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    for (let second = 0; second < 120; second += 1) {
+      output.progress(`${second} s`, 60_000)
+      vi.advanceTimersByTime(1_000)
+    }
+    expect(written.err).toBe('  0 s\n  60 s\n')
   })
 
   it('clears the live line of a terminal before anything else is written', () => {

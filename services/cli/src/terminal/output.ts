@@ -23,8 +23,8 @@ export interface Output {
   check(mark: Mark, label: string, text: string): void
   /** What a person should do next; the last line of a command. */
   next(text: string): void
-  /** Replaces the line before it on a terminal; elsewhere writes one line every two seconds. */
-  progress(text: string): void
+  /** Replaces the line before it on a terminal; elsewhere writes one line every two seconds, or as often as it is told. */
+  progress(text: string, everyMs?: number): void
   /** Clears the progress line. */
   endProgress(): void
   /** Whether anything stands on stdout. */
@@ -88,13 +88,13 @@ export function createOutput(streams: Streams, json: boolean): Output {
       if (!json) data(markedLine({ mark, label, text }, stdout.isTTY === true))
     },
     next: (text) => words(`\nNext: ${text}`),
-    progress: (text) => {
+    progress: (text, everyMs = PROGRESS_EVERY_MS) => {
       if (isTerminal) {
         // A line that wraps could not be cleared again: only its last row would be.
         const width = (stderr.columns ?? WIDTH) - 1
         stderr.write(`${CLEAR_LINE}${clip(`  ${text}`, width)}`)
         isLineOpen = true
-      } else if (performance.now() - progressAt >= PROGRESS_EVERY_MS) {
+      } else if (performance.now() - progressAt >= everyMs) {
         progressAt = performance.now()
         stderr.write(`  ${text}\n`)
       }
