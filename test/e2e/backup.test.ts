@@ -4,17 +4,21 @@ import { mkdtemp, readdir, readFile, rename, rm, truncate, writeFile } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { discardPostgres } from '@baton/embedded'
+import { startFakeS3 } from '@baton/testkit'
+import type { FakeS3 } from '@baton/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openCommandLine } from './command-line.ts'
 import type { CommandLine } from './command-line.ts'
 
 const MAX_MS = 240_000
 const PERSON = 'ada-beispiel'
+const BUCKET = 's3://backups/prod'
 
 let baton: CommandLine
 let elsewhere: string
 let backups: string
 let secrets: string
+let s3: FakeS3
 
 const json = async <Answer>(...args: string[]): Promise<Answer> => {
   const { exitCode, stdout, stderr } = await baton.run(...args, '--json')
@@ -76,7 +80,13 @@ const STATE = {
 beforeAll(async () => {
   elsewhere = await mkdtemp(join(tmpdir(), 'baton-backups-'))
   backups = join(elsewhere, 'backups')
-  baton = await openCommandLine({ BATON_BACKUP_FOLDER: backups })
+  s3 = await startFakeS3()
+  baton = await openCommandLine({
+    BATON_BACKUP_FOLDER: backups,
+    BATON_BACKUP_S3_ENDPOINT: s3.url,
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+  })
   secrets = join(elsewhere, 'secrets.json')
   const file = join(elsewhere, 'state.json')
   await writeFile(file, JSON.stringify(STATE))
@@ -93,6 +103,7 @@ beforeAll(async () => {
 }, MAX_MS)
 afterAll(async () => {
   await baton.discard()
+  await s3.close()
   await rm(elsewhere, { recursive: true, force: true })
 })
 
@@ -162,10 +173,11 @@ it(
     await json('backup', 'follow', '--once')
     const committedAt = new Date().toISOString()
     await baton.run('tenants', 'add', 'later')
-    const [followed] = await json<readonly Followed[]>('backup', 'follow', '--once')
+    const [followed] = await json<readonly Followed[]>('backup', 'follow', '--once', '--to', BUCKET)
     expect((followed?.coveredUntil ?? '') > committedAt).toBe(true)
-    const drill = await json<Drilled>('restore', 'drill')
-    expect(drill).toMatchObject({ passed: true, recordsBehind: 0 })
+    // From the bucket, where the folder is gone.
+    const drill = await json<Drilled>('restore', 'drill', '--from', BUCKET)
+    expect(drill).toMatchObject({ passed: true, recordsBehind: 0, vouched: true })
     expect(drill.coveredUntil > committedAt).toBe(true)
     expect(drill.walFiles).toBeGreaterThan(0)
   },

@@ -1,4 +1,4 @@
-// A stand-in for S3, for tests only: conditional writes, Object Lock and listing, over HTTP or HTTPS and in memory.
+// A stand-in for S3, for tests only: conditional writes, uploads in parts, ranges, Object Lock and listing, over HTTP or HTTPS and in memory.
 // It answers what the tests of this house ask. That real services answer the same is not shown by it.
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -79,17 +79,64 @@ async function answer(
 ): Promise<Reply> {
   const url = new URL(request.url ?? '/', 'http://s3')
   const name = decodeURIComponent(url.pathname.slice(1))
+  const parts = answerParts(request, objects, { name, query: url.searchParams })
+  if (parts !== undefined) return parts
   if (request.method === 'PUT') return put(request, objects, name)
   if (request.method === 'GET' && url.searchParams.has('list-type')) {
     return list(url.searchParams, objects, name.replace(/\/$/, ''))
   }
-  if (request.method === 'GET') {
+  if (request.method === 'GET' || request.method === 'HEAD') {
     const object = objects.get(name)
-    if (object === undefined) return fault(404, 'NoSuchKey')
-    return { status: 200, body: object.bytes, headers: object.headers }
+    return object === undefined ? fault(404, 'NoSuchKey') : give(request, object)
   }
   if (request.method === 'DELETE') return remove(objects, name)
   return fault(501, 'NotImplemented')
+}
+
+function give(
+  { headers: asked, method }: IncomingMessage,
+  { bytes, headers }: StoredObject,
+): Reply {
+  const etag = { etag: `"${bytes.length}"` }
+  if (method === 'HEAD')
+    return { status: 200, headers: { ...headers, ...etag, 'content-length': String(bytes.length) } }
+  const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(asked.range ?? '') ?? []
+  if (from === undefined) return { status: 200, body: bytes, headers: { ...headers, ...etag } }
+  return {
+    status: 206,
+    body: bytes.subarray(Number(from), Number(to) + 1),
+    headers: { ...headers, ...etag },
+  }
+}
+
+interface Asked {
+  readonly name: string
+  readonly query: URLSearchParams
+}
+
+/** An upload in parts: parts stand beside the object until they are completed or given up. */
+function answerParts(
+  request: IncomingMessage,
+  objects: Map<string, StoredObject>,
+  { name, query }: Asked,
+): Promise<Reply> | Reply | undefined {
+  const part = (number: string): string => `${name}?part=${number.padStart(5, '0')}`
+  const number = query.get('partNumber')
+  if (number !== null) return put(request, objects, part(number))
+  const parts = [...objects.keys()].filter((key) => key.startsWith(`${name}?part=`)).toSorted()
+  if (request.method === 'POST' && query.has('uploads'))
+    return {
+      status: 200,
+      body: '<?xml version="1.0"?><InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>',
+    }
+  if (!query.has('uploadId')) return undefined
+  const bytes = Buffer.concat(parts.map((key) => objects.get(key)?.bytes ?? Buffer.alloc(0)))
+  for (const key of parts) objects.delete(key)
+  if (request.method === 'POST') objects.set(name, { bytes, headers: {}, lockedUntil: null })
+  return {
+    status: 200,
+    body: '<?xml version="1.0"?><CompleteMultipartUploadResult></CompleteMultipartUploadResult>',
+  }
 }
 
 async function put(
@@ -147,7 +194,10 @@ function list(
   const names = [...objects.keys()].filter((name) => name.startsWith(prefix)).toSorted()
   const contents = names
     .slice(0, keysMax)
-    .map((name) => `<Contents><Key>${name.slice(bucket.length + 1)}</Key></Contents>`)
+    .map(
+      (name) =>
+        `<Contents><Key>${name.slice(bucket.length + 1)}</Key><Size>${objects.get(name)?.bytes.length ?? 0}</Size></Contents>`,
+    )
   const body = `<?xml version="1.0"?><ListBucketResult><IsTruncated>${names.length > keysMax}</IsTruncated>${contents.join('')}</ListBucketResult>`
   return { status: 200, body }
 }

@@ -5,14 +5,15 @@ import { FEW_MAX, paged, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
 import type { PageFlags } from './commands/list-pages.ts'
 
-const WHERE = 'folder of the backups (default: BATON_BACKUP_FOLDER, else `backups` in the home)'
+const WHERE =
+  'folder of the backups (default: BATON_BACKUP_FOLDER, else `backups` in the home), or s3://BUCKET/PREFIX'
 const WHICH = 'id or folder of a backup; the newest without it'
 
 export function addBackup(program: Command, run: Run): void {
   const backup = program
     .command('backup')
     .description('back up everything that cannot be made again, while it runs')
-    .option('--to <folder>', WHERE)
+    .option('--to <place>', WHERE)
     .option('--secrets-to <file>', 'keep the secrets too, in a file of their own, apart from it')
     .action(
       run(async (context, { to, secretsTo }: { to?: string; secretsTo?: string }) =>
@@ -105,7 +106,7 @@ export function addRestore(program: Command, run: Run): void {
     .command('restore')
     .description('put a backup back, and everything that was kept since')
     .argument('[backup]', WHICH)
-    .option('--from <folder>', WHERE)
+    .option('--from <place>', WHERE)
     .option('--until <time>', 'up to this time (ISO 8601), or `backup`: not beyond it', until)
     .option('--manifest <sha256>', 'refuse it where its manifest has another digest', digest)
     .option('--secrets <file>', 'where the secrets are gone: what --secrets-to wrote')

@@ -60,6 +60,19 @@ export const CLI_SETTINGS = {
   BATON_BACKUP_FOLDER: optionalText({
     help: 'Where backups go, best on another disk; `backups` in the folder of the instance by default.',
   }),
+  BATON_BACKUP_S3_REGION: text({
+    default: 'us-east-1',
+    help: 'The region of the bucket that `--to s3://…` and `--from s3://…` of backups name; credentials come from the AWS SDK’s own chain.',
+  }),
+  BATON_BACKUP_S3_ENDPOINT: optionalUrl(['http', 'https'], {
+    help: 'Another service than AWS for that bucket.',
+  }),
+  BATON_BACKUP_S3_LOCK_DAYS: integer({
+    min: 0,
+    max: 36_500,
+    default: 0,
+    help: 'Object Lock in COMPLIANCE mode for each object of a backup there; 0 for none.',
+  }),
   BATON_BACKUP_PASSPHRASE: optionalForeignSecret({
     help: 'Seals the secrets that `backup --secrets-to` keeps, and opens them for `restore --secrets`.',
   }),

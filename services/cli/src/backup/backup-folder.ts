@@ -81,6 +81,8 @@ const MANIFEST = 'manifest.json'
 const ID = /^\d{8}T\d{6}(?:\d{3})?Z$/
 const DRAFT = '.draft'
 
+export const isBackupId = (name: string): boolean => ID.test(name)
+
 /** What all backups of a folder share. */
 export const sharedPlaces = (root: string) => ({
   cold: join(root, 'cold'),

@@ -8,6 +8,7 @@ import type { WalFollowing } from '@baton/postgres'
 import { BatonError, codeOf, permanent, transient } from '@baton/runtime'
 import { backupRoot, listBackups, sharedPlaces } from '../backup/backup-folder.ts'
 import type { ServerCopy, ServerName } from '../backup/backup-folder.ts'
+import { createPusher, isBucket, pushEvery } from '../backup/bucket.ts'
 import { requirePlain } from '../backup/plain-files.ts'
 import { writeFollowed } from '../backup/followed.ts'
 import type { Context } from '../context.ts'
@@ -39,7 +40,9 @@ const TAKEN_AGAIN_AFTER_MS = 600_000
  * server has dropped what came next, it takes one first.
  */
 export async function followServers(context: Context, options: FollowOptions): Promise<ExitCode> {
-  const root = backupRoot(context, options.to)
+  const { to } = options
+  if (isBucket(to) && options.end !== true) return followToBucket(context, { ...options, to })
+  const root = backupRoot(context, to)
   // An embedded server stays up for as long.
   return withServers(context, async (servers) => {
     if (options.end === true) return endFollowing(context, servers, options.slot)
@@ -57,6 +60,27 @@ export async function followServers(context: Context, options: FollowOptions): P
       }
     }
   })
+}
+
+const PUSH_EVERY_MS = 30_000
+
+/** Into the folder of this machine, and from there to the bucket: what is there is as much older as that takes. */
+async function followToBucket(
+  context: Context,
+  options: FollowOptions & { readonly to: string },
+): Promise<ExitCode> {
+  const push = await createPusher(context, backupRoot(context, undefined), options.to)
+  const ended = new AbortController()
+  const wait = (ms: number): Promise<boolean> =>
+    delay(ms, true, { signal: ended.signal }).catch(() => false)
+  const pushing = pushEvery(context, push, { everyMs: PUSH_EVERY_MS, wait })
+  try {
+    return await followServers(context, { ...options, to: undefined })
+  } finally {
+    ended.abort()
+    await pushing
+    await push()
+  }
 }
 
 const STARTS_ANEW = new Set(['BATON_BACKUP_WAL_GONE', 'BATON_BACKUP_UNKNOWN'])

@@ -1,6 +1,7 @@
 // `backup`: takes a backup of everything that cannot be made again, lists, checks and deletes them.
 import { backupRoot, findBackup, listBackups } from '../backup/backup-folder.ts'
 import type { StoredBackup } from '../backup/backup-folder.ts'
+import { createPusher, isBucket, withFetched } from '../backup/bucket.ts'
 import { withBackupLock } from '../backup/backup-lock.ts'
 import { checkBackup } from '../backup/check-backup.ts'
 import { keepSecrets } from '../backup/keep-secrets.ts'
@@ -28,12 +29,17 @@ export async function backup(
   { to, secretsTo }: BackupOptions,
 ): Promise<ExitCode> {
   const { output } = context
-  const root = backupRoot(context, to)
+  const bucket = isBucket(to) ? to : undefined
+  const root = backupRoot(context, bucket === undefined ? to : undefined)
+  // What cannot be reached is said before the work is done.
+  const push = bucket === undefined ? undefined : await createPusher(context, root, bucket)
   if (secretsTo !== undefined) {
     const kept = await keepSecrets(context, { to: secretsTo, root })
     output.step('passed', 'secrets', kept)
   }
   const taken = await takeRecorded(context, root)
+  const pushed = await push?.()
+  output.endProgress()
   if (output.json) output.data(JSON.stringify(summaryOf(taken)))
   const { manifest, folder, sha256 } = taken
   for (const name of manifest.missing)
@@ -43,12 +49,18 @@ export async function backup(
     'backup',
     `${folder}, ${bytesText(bytesOf(taken))} in ${elapsed(manifest.ms)}`,
   )
+  if (pushed !== undefined)
+    output.check(
+      'passed',
+      'bucket',
+      `${bucket}: ${counted(pushed.objects, 'object')}, ${bytesText(pushed.bytes)} sent`,
+    )
   output.check('passed', 'manifest', `SHA-256 ${sha256}`)
   if (secretsTo === undefined)
     output.words(
       '\n  The secrets are not in it, and without them it cannot be read: --secrets-to keeps them apart.',
     )
-  output.next(nextStep(`backup verify --to ${quoted(root)}`))
+  output.next(nextStep(`backup verify --to ${quoted(bucket ?? root)}`))
   return EXIT.fine
 }
 
@@ -104,9 +116,19 @@ interface ListOptions {
   readonly flags: PageFlags
 }
 
-export async function listTaken(context: Context, { to, flags }: ListOptions): Promise<ExitCode> {
-  const { output } = context
-  const root = backupRoot(context, to)
+export function listTaken(context: Context, options: ListOptions): Promise<ExitCode> {
+  const { to } = options
+  return isBucket(to)
+    ? withFetched(context, { from: to, which: undefined, manifests: true }, (root) =>
+        listIn(context, { ...options, root }),
+      )
+    : listIn(context, { ...options, root: backupRoot(context, to) })
+}
+
+async function listIn(
+  { output }: Context,
+  { to, flags, root }: ListOptions & { readonly root: string },
+): Promise<ExitCode> {
   const all = await listBackups(root)
   const listed = pageOfAll(all, { keyOf: ({ manifest }) => manifest.id, flags })
   if (output.json) output.data(JSON.stringify(listed.rows.map(summaryOf)))
@@ -124,7 +146,7 @@ export async function listTaken(context: Context, { to, flags }: ListOptions): P
         ]),
       ),
     )
-  if (all.length === 0) output.words(`There is no backup in ${root}.`)
+  if (all.length === 0) output.words(`There is no backup in ${to ?? root}.`)
   sayShown(output, listed, `backup ls${typedAgain({ to, limit: flags.limit })}`)
   return EXIT.fine
 }
@@ -143,8 +165,23 @@ export async function verifyBackup(
   context: Context,
   { to, which }: CheckOptions,
 ): Promise<ExitCode> {
-  const { output } = context
+  if (isBucket(to))
+    return withFetched(context, { from: to, which }, (root) =>
+      verifyIn(context, { root, which, place: to }),
+    )
   const root = backupRoot(context, to)
+  return verifyIn(context, { root, which, place: root })
+}
+
+interface Checked {
+  readonly root: string
+  readonly which: string | undefined
+  /** Where whoever types the next command finds it. */
+  readonly place: string
+}
+
+async function verifyIn(context: Context, { root, which, place }: Checked): Promise<ExitCode> {
+  const { output } = context
   const stored = await findBackup(root, which)
   const check = await checkBackup(root, stored, (bytes) => output.progress(bytesText(bytes)))
   output.endProgress()
@@ -162,7 +199,9 @@ export async function verifyBackup(
   output.check('passed', 'manifest', `SHA-256 ${stored.sha256}`)
   // For trial: what was verified need not be wanted.
   output.next(
-    nextStep(isWell ? `restore drill ${id} --from ${quoted(root)}` : `backup --to ${quoted(root)}`),
+    nextStep(
+      isWell ? `restore drill ${id} --from ${quoted(place)}` : `backup --to ${quoted(place)}`,
+    ),
   )
   return isWell ? EXIT.fine : EXIT.verificationFailed
 }

@@ -13,6 +13,7 @@ import {
 } from '../backup/backup-folder.ts'
 import type { StoredBackup } from '../backup/backup-folder.ts'
 import { withBackupLock } from '../backup/backup-lock.ts'
+import { isBucket, withFetched } from '../backup/bucket.ts'
 import { sealCopy } from '../backup/copy-seals.ts'
 import { mergeJournals, readJournal } from '../backup/erasure-journal.ts'
 import { reached } from '../backup/followed.ts'
@@ -78,7 +79,12 @@ export async function restoreDrill(
   context: Context,
   options: RestoreDrillOptions,
 ): Promise<ExitCode> {
-  const root = backupRoot(context, options.from)
+  const { from, which } = options
+  if (isBucket(from))
+    return withFetched(context, { from, which }, (root) =>
+      restoreDrill(context, { ...options, from: root }),
+    )
+  const root = backupRoot(context, from)
   return withBackupLock(context, root, async () => {
     const stored = await findBackup(root, options.which)
     const { drilled, exitCode } = await drillRecorded(context, { ...options, root, stored })

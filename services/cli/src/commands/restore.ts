@@ -14,6 +14,7 @@ import {
   sharedPlaces,
 } from '../backup/backup-folder.ts'
 import type { StoredBackup } from '../backup/backup-folder.ts'
+import { isBucket, withFetched } from '../backup/bucket.ts'
 import { sealPlaces } from '../backup/copy-seals.ts'
 import { mergeJournals, readJournal } from '../backup/erasure-journal.ts'
 import type { ErasureJournal } from '../backup/erasure-journal.ts'
@@ -64,9 +65,15 @@ interface RestoreOptions {
  * is replaced is kept.
  */
 export async function restore(context: Context, options: RestoreOptions): Promise<ExitCode> {
-  const root = backupRoot(context, options.from)
-  const { dataDirectory, finish = false, keepDatabases = false } = options
+  const { from, which, dataDirectory, finish = false, keepDatabases = false } = options
   const isOwn = context.settings.BATON_DATABASE_ADMIN_URL === undefined
+  if (isBucket(from)) {
+    const fetched = () =>
+      withFetched(context, { from, which }, (root) => restore(context, { ...options, from: root }))
+    const isReplaced = isOwn && !finish && dataDirectory === undefined && !keepDatabases
+    return isReplaced ? untilRestored(context, fetched) : fetched()
+  }
+  const root = backupRoot(context, from)
   if (finish || dataDirectory !== undefined) {
     const chosen = { ...options, root, stored: await choose(root, options) }
     if (dataDirectory !== undefined && !finish)
