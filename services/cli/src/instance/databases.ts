@@ -390,7 +390,7 @@ const userOf = (
   { BATON_APP_PASSWORD }: Pick<ReadingSecrets, 'BATON_APP_PASSWORD'>,
 ) =>
   password === undefined
-    ? { user: 'baton_app', password: BATON_APP_PASSWORD }
+    ? { user: 'baton_app', password: BATON_APP_PASSWORD ?? '' }
     : { user: role, password }
 
 function urlFor(

@@ -57,6 +57,15 @@ describe('secrets', () => {
     expect(() => readGivenSecrets({ ...given, BATON_VAULT_PASSWORD: undefined })).toThrow(
       /BATON_VAULT_PASSWORD is missing/,
     )
+    const asGateway = {
+      ...given,
+      BATON_APP_PASSWORD: undefined,
+      BATON_GATEWAY_PASSWORD: newSecret(),
+    }
+    expect(readGivenSecrets(asGateway)).toMatchObject(asGateway)
+    expect(() => readGivenSecrets({ ...asGateway, BATON_GATEWAY_PASSWORD: undefined })).toThrow(
+      /BATON_APP_PASSWORD is missing/,
+    )
   })
 
   it('that cannot be read are never replaced', async () => {

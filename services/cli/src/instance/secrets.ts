@@ -143,8 +143,8 @@ function overruled<Stored extends Content<'development'> | Content<'roles'>>(
 }
 
 const READING_SETTINGS = {
-  BATON_APP_PASSWORD: secret({ help: 'Password of role baton_app.' }),
-  /** What reads is the gateway's role, where there is one already. */
+  BATON_APP_PASSWORD: optionalSecret({ help: 'Password of role baton_app.' }),
+  /** What reads is the gateway's role, where there is one already; it needs nothing of `baton_app`. */
   BATON_GATEWAY_PASSWORD: optionalSecret({ help: 'Password of role baton_gateway.' }),
   BATON_AUDIT_READER_PASSWORD: secret({ help: 'Password of role audit_reader.' }),
   BATON_VAULT_PASSWORD: secret({ help: 'Password of role vault_keeper.' }),
@@ -154,6 +154,12 @@ const READING_SETTINGS = {
   BATON_AUDIT_SIGNING_KEY: optionalSecret({ help: 'The auditor’s signing key.' }),
   /** Only for sending. */
   BATON_SIGNING_KEYS: optionalSecret({ help: 'The keys that sign handoffs.' }),
+}
+
+/** Before the roles of services were parted, what reads was the role that may do what all of them may. */
+const READING_SETTINGS_BEFORE_ROLES = {
+  ...READING_SETTINGS,
+  BATON_APP_PASSWORD: secret({ help: 'Password of role baton_app.' }),
 }
 
 /** What commands that only read have at least. */
@@ -184,7 +190,9 @@ const NO_ROLES: Content<'roles'> = { BATON_GATEWAY_PASSWORD: '', BATON_DELIVERY_
 export function readGivenSecrets(given: GivenSecrets): ReadingSecrets | null {
   const names = Object.keys(READING_SETTINGS) as (keyof ReadingSecrets)[]
   if (!names.some((name) => given[name])) return null
-  return readSettings(READING_SETTINGS, given)
+  return given.BATON_GATEWAY_PASSWORD
+    ? readSettings(READING_SETTINGS, given)
+    : readSettings(READING_SETTINGS_BEFORE_ROLES, given)
 }
 
 /** Throws BATON_USAGE for a name that an instance does not know. */
