@@ -64,7 +64,8 @@ function tell(error: unknown): ExitCode {
   const { text, failure, exitCode } = describeError(error)
   if (asksForJson(process.argv.slice(2)) && output?.hasAnswered() !== true)
     process.stdout.write(failureLine(failure))
-  process.stderr.write(`${text}\n`)
+  if (output === undefined) process.stderr.write(`${text}\n`)
+  else output.words(text)
   return exitCode
 }
 

@@ -35,7 +35,7 @@ export function readContext(
     readPerson(actAs)
   const settings = secureDatabaseUrls(readSettings(CLI_SETTINGS, told))
   return {
-    output: createOutput(given.streams, json),
+    output: createOutput(given.streams, json, home),
     settings: asOperator(settings, folder),
     environment: withFilesRead({ ...CLI_SETTINGS, ...HANDED_ON_SETTINGS }, told),
     home: folder,

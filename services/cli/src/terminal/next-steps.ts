@@ -12,3 +12,9 @@ export const quoted = (text: string): string =>
   /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 
 export const nextStep = (args: string): string => `${COMMAND} ${args}`
+
+/** Words that tell what to type, for the instance that `--home` named: as they are they would be about the one of the checkout. */
+export const inHome = (words: string, home: string | undefined): string =>
+  home === undefined
+    ? words
+    : words.replaceAll(/npm run (?:baton|up) -- /g, (start) => `${start}--home ${quoted(home)} `)

@@ -2,7 +2,13 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createOutput } from './output.ts'
 
-function capture({ json = false, isTTY = false } = {}) {
+interface Asked {
+  readonly json?: boolean
+  readonly isTTY?: boolean
+  readonly home?: string
+}
+
+function capture({ json = false, isTTY = false, home }: Asked = {}) {
   const written = { out: '', err: '' }
   const output = createOutput(
     {
@@ -10,6 +16,7 @@ function capture({ json = false, isTTY = false } = {}) {
       stderr: { write: (text) => (written.err += text), isTTY, columns: 20 },
     },
     json,
+    home,
   )
   return { written, output }
 }
@@ -21,6 +28,19 @@ describe('createOutput', () => {
     output.words('hello')
     output.next('do this')
     expect(written).toEqual({ out: 'row\n', err: 'hello\n\nNext: do this\n' })
+  })
+
+  it('tells commands for the instance that --home named, and leaves data as it is', () => {
+    const { written, output } = capture({ home: '/srv/my baton' })
+    output.next('npm run baton -- tasks   ·   npm run baton -- verify')
+    output.words('Start it: `npm run up -- --once`')
+    output.check('unknown', 'backups', 'none: npm run baton -- backup')
+    output.data('npm run baton -- tasks')
+    const home = `--home '/srv/my baton'`
+    expect(written.err).toBe(
+      `\nNext: npm run baton -- ${home} tasks   ·   npm run baton -- ${home} verify\nStart it: \`npm run up -- ${home} --once\`\n`,
+    )
+    expect(written.out).toContain(`npm run baton -- ${home} backup\nnpm run baton -- tasks\n`)
   })
 
   it('knows whether anything stands on stdout', () => {

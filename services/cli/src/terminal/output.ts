@@ -1,5 +1,6 @@
 // Data goes to stdout, words for people go to stderr; nothing else in this service writes to either.
 import { styleText } from 'node:util'
+import { inHome } from './next-steps.ts'
 import { clip } from './table.ts'
 
 export type Mark = 'passed' | 'failed' | 'unknown'
@@ -49,7 +50,8 @@ const WIDTH = 120
 const PROGRESS_EVERY_MS = 2_000
 const CLEAR_LINE = '\r\u001b[K'
 
-export function createOutput(streams: Streams, json: boolean): Output {
+/** `home` as `--home` gave it: every command that is told to a person names it too. */
+export function createOutput(streams: Streams, json: boolean, home?: string): Output {
   const { stdout, stderr } = streams
   const isTerminal = stderr.isTTY === true
   let isLineOpen = false
@@ -69,7 +71,7 @@ export function createOutput(streams: Streams, json: boolean): Output {
 
   function words(text = ''): void {
     clear()
-    stderr.write(`${text}\n`)
+    stderr.write(`${inHome(text, home)}\n`)
   }
 
   return {
@@ -85,7 +87,7 @@ export function createOutput(streams: Streams, json: boolean): Output {
     words,
     step: (mark, label, text) => words(markedLine({ mark, label, text }, isTerminal)),
     check: (mark, label, text) => {
-      if (!json) data(markedLine({ mark, label, text }, stdout.isTTY === true))
+      if (!json) data(inHome(markedLine({ mark, label, text }, stdout.isTTY === true), home))
     },
     next: (text) => words(`\nNext: ${text}`),
     progress: (text, everyMs = PROGRESS_EVERY_MS) => {
