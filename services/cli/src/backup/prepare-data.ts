@@ -138,6 +138,8 @@ async function unpack(
           throw interrupted()
         }
         await ended
+        // tar was through before this process heard that it had taken the end. Whether it was the whole, the digest says.
+        if ((cause as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return
         throw notUnpacked(archive, 'it is cut or was changed', cause)
       },
     ),
