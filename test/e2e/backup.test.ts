@@ -1,6 +1,16 @@
 // An instance that is gone as a whole comes back from its backup and the secrets that were kept apart, and whoever was erased since is
 // erased again; a backup that was changed is refused.
-import { mkdtemp, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import {
+  appendFile,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { discardPostgres } from '@baton/embedded'
@@ -200,6 +210,22 @@ it(
     }
     await writeFile(path, manifest)
     expect(await json<Restored>('restore')).toMatchObject({ vouched: true, verified: 0 })
+  },
+  MAX_MS,
+)
+
+it(
+  'erases nobody in databases that stayed, whatever the journal beside the backups says',
+  async () => {
+    const journal = join(backups, 'erasures.jsonl')
+    const kept = await readFile(journal, 'utf8')
+    const line = kept.split('\n').find((text) => text.startsWith('{"erasure"')) ?? ''
+    const { erasure } = JSON.parse(line) as { readonly erasure: object }
+    const forged = { ...erasure, id: randomUUID(), signed: null }
+    await appendFile(journal, `${JSON.stringify({ erasure: forged })}\n`)
+    const restored = await json<Restored>('restore', '--keep-databases')
+    expect(restored).toMatchObject({ verified: 0, erasures: { known: 2, repeated: 0, keys: 0 } })
+    await writeFile(journal, kept)
   },
   MAX_MS,
 )

@@ -61,11 +61,13 @@ export async function addRecordedMigrations(
 }
 
 const WAITING_OPERATIONS = `
-select entry from audit_outbox
-where entry::jsonb ->> 'event' = $1 and entry::jsonb #>> '{operation,subject}' = $2
-order by created_at, id limit 16`
+select entry from audit_outbox where strpos(entry, $1) > 0 and strpos(entry, $2) > 0
+order by created_at, id limit 1000`
 
-/** What waits to be recorded of something that was done, oldest first: JSON of the ledger's AuditEntry. */
+/**
+ * What waits to be recorded and names both: JSON of the ledger's AuditEntry, or whatever else somebody wrote there who may deliver, and
+ * which must not keep anybody from reading the rest. At most 1,000.
+ */
 export async function findWaitingOperations(
   db: Database,
   { event, subject }: { readonly event: string; readonly subject: string },

@@ -2,7 +2,7 @@
 import { createPool as createAuditPool, readTrace } from '@baton/audit'
 import type { ColdStore } from '@baton/audit'
 import { DEFAULT_TENANT, taskOfOperations } from '@baton/ledger'
-import type { AuditEntry } from '@baton/ledger'
+import type { AuditEntry, RecordBody } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
 import { createPool, findWaitingOperations } from '@baton/store'
 import type { Servers } from '../instance/databases.ts'
@@ -26,28 +26,48 @@ export async function isRecorded(
   const log = createAuditPool({ url: auditUrl, applicationName, connectionsMax: 1 })
   const store = createPool({ url: operationalUrl, applicationName, connectionsMax: 1 })
   try {
-    const entries: Pick<AuditEntry, 'event' | 'operation'>[] = []
+    const records: RecordBody[] = []
     for (const taskId of tasksOf(id)) {
-      const { records } = await readTrace(log, taskId, { cold })
-      entries.push(...records.map(({ body }) => body))
+      const trace = await readTrace(log, taskId, { cold })
+      records.push(...trace.records.map(({ body }) => body))
     }
-    const waiting = await findWaitingOperations(store, { event: EVENT, subject: id })
-    entries.push(...waiting.map((entry) => JSON.parse(entry) as AuditEntry))
-    const digests = entries.flatMap(({ event, operation }) =>
-      event === EVENT && operation?.subject === id
-        ? (operation.details ?? []).flatMap(({ code, sha256: of }) =>
-            code === 'MANIFEST' ? [of] : [],
-          )
-        : [],
-    )
-    // Whoever owns the databases may have another one recorded later; the first is of who took it.
-    const [recorded] = digests
-    if (recorded !== undefined && recorded !== sha256) throw other(id, { recorded, sha256 })
-    return recorded !== undefined
+    // Whoever owns the databases may have another one recorded later; the first is of who took it, in whichever chain it stands.
+    const [recorded] = records
+      .toSorted((a, b) => (a.recordedAt < b.recordedAt ? -1 : 1))
+      .flatMap((body) => digestsIn(body, id))
+    if (recorded !== undefined) {
+      if (recorded !== sha256) throw other(id, { recorded, sha256 })
+      return true
+    }
+    const texts = await findWaitingOperations(store, { event: EVENT, subject: id })
+    const waiting = digestsInTexts(texts, id)
+    // What waits has no order that counts: whoever delivers writes there, under any time.
+    if (waiting.includes(sha256)) return true
+    if (waiting[0] !== undefined) throw other(id, { recorded: waiting[0], sha256 })
+    return false
   } finally {
     await Promise.all([log.end(), store.end()])
   }
 }
+
+/** The digests that texts name which wait to be recorded; none need be an entry. */
+export const digestsInTexts = (texts: readonly string[], id: string): readonly string[] =>
+  texts.flatMap((text) => {
+    try {
+      return digestsIn(JSON.parse(text) as Named, id)
+    } catch {
+      return []
+    }
+  })
+
+type Named = Pick<AuditEntry, 'event' | 'operation'>
+
+const digestsIn = ({ event, operation }: Named, id: string): readonly string[] =>
+  event === EVENT && operation?.subject === id
+    ? (operation.details ?? []).flatMap(({ code, sha256 }) =>
+        code === 'MANIFEST' && typeof sha256 === 'string' ? [sha256] : [],
+      )
+    : []
 
 /** Of its day and the next ones. */
 function tasksOf(id: string): readonly string[] {

@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path'
 import { createFileColdStore } from '@baton/audit'
 import { recordRestoreDrill } from '@baton/engine'
-import { codeOf } from '@baton/runtime'
+import { codeOf, permanent } from '@baton/runtime'
 import { createPool } from '@baton/store'
 import {
   backupRoot,
@@ -58,7 +58,7 @@ interface Drilled {
   readonly recoverMs: number
   readonly verifyMs: number
   readonly walFiles: number
-  /** Whether the live log names this very backup. */
+  /** Whether the live log names this very backup; otherwise --manifest did. */
   readonly vouched: boolean
   readonly records: number
   readonly seals: number
@@ -72,8 +72,8 @@ interface Drilled {
 }
 
 /**
- * Exit code 3 where the restored log does not verify or lacks what the backup lists, 1 where another rule is broken, 4 where nothing
- * vouches for it or the drill could not be recorded.
+ * Exit code 3 where the restored log does not verify or lacks what the backup lists, 1 where another rule is broken, 4 where the drill
+ * could not be recorded. Throws BATON_BACKUP_UNRECORDED where nobody vouches for the backup.
  */
 export async function restoreDrill(
   context: Context,
@@ -121,6 +121,7 @@ async function drill(
     live: await readLogPosition(servers.auditUrl),
     vouched: await isRecorded(servers, stored, coldOf(context)),
   }))
+  if (!vouched && manifest === undefined) throw unknownToLog(stored)
   requireListed(await listFile(stored.folder, ERASURES), stored.manifest)
   const beganAt = new Date()
   const began = performance.now()
@@ -144,8 +145,7 @@ async function drill(
       newestCommit: restored.newestCommit,
     })
     const liveRecords = live.chains.reduce((sum, { records }) => sum + records, 0)
-    const judged = found.gaps.length > 0 ? EXIT.verificationFailed : exitCodeOf(findings)
-    const exitCode = judged === EXIT.fine && !vouched ? EXIT.incomplete : judged
+    const exitCode = found.gaps.length > 0 ? EXIT.verificationFailed : exitCodeOf(findings)
     const numberOf = (mark: Diagnosis['mark']) =>
       findings.filter((finding) => finding.mark === mark).length
     const drilled: Drilled = {
@@ -175,6 +175,16 @@ async function drill(
     return { drilled, exitCode }
   })
 }
+
+/** A server that is started runs what stands in its databases: of that, whoever wrote to the folder is not believed. */
+const unknownToLog = ({ manifest: { id }, sha256 }: StoredBackup) =>
+  permanent(
+    'BATON_BACKUP_UNRECORDED',
+    `the live log knows no backup ${id}, so nobody vouches for what is in it`,
+    {
+      fix: `Where \`backup\` printed ${sha256} for it, repeat the drill with --manifest ${sha256}. Otherwise name another backup (\`baton backup ls\`), and find out who may write to its folder.`,
+    },
+  )
 
 interface Restored {
   readonly root: string
@@ -269,7 +279,7 @@ function tell({ output }: Context, { root, drilled, isNoted }: Told): void {
     'manifest',
     drilled.vouched
       ? 'its SHA-256 is the one that the live log recorded'
-      : 'the live log knows no backup of this id, so nobody vouches for what is in it: take another one',
+      : 'the live log knows no backup of this id; its SHA-256 is the one that was given',
   )
   output.check(isNoted ? 'passed' : 'unknown', 'recorded', 'in the live log, as RESTORE_DRILLED')
   output.next(

@@ -35,6 +35,7 @@ const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
   BATON_TENANT_UNKNOWN: EXIT.notFound,
   BATON_BACKUP_UNKNOWN: EXIT.notFound,
   BATON_BACKUP_DAMAGED: EXIT.verificationFailed,
+  BATON_BACKUP_UNRECORDED: EXIT.incomplete,
   BATON_BACKUP_COLD_DIFFERS: EXIT.verificationFailed,
   BATON_BACKUP_SECRETS_BESIDE: EXIT.notAllowed,
   BATON_RESTORE_SERVERS: EXIT.usage,
