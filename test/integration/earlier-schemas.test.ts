@@ -23,6 +23,7 @@ import {
   createStoreDatabase,
   createSystem,
   eventually,
+  isLong,
   PASSWORDS,
   PEOPLE,
   STORE_PASSWORDS,
@@ -55,7 +56,10 @@ interface Taken {
   readonly folder: string
 }
 
-const commits = globSync('*.json.gz', { cwd: DUMPS }).map((file) => basename(file, '.json.gz'))
+/** Whoever migrates from the oldest passes through all; the newest is what most will come from. The others are for long runs. */
+const OLDEST_AND_NEWEST = ['a3fdb770', 'e3723204']
+const all = globSync('*.json.gz', { cwd: DUMPS }).map((file) => basename(file, '.json.gz'))
+const commits = isLong ? all : all.filter((commit) => OLDEST_AND_NEWEST.includes(commit))
 const taken = new Map<string, Promise<Taken>>()
 
 beforeAll(async () => {
