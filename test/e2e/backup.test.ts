@@ -183,8 +183,13 @@ it(
     await json('backup', 'follow', '--once')
     const committedAt = new Date().toISOString()
     await baton.run('tenants', 'add', 'later')
+    // Somebody who may put was there first, with what is as long: the real one is sent all the same.
+    const archive = await readFile(join(taken.folder, 'operational.tar.zst'))
+    const placed = `backups/prod/${taken.id}/operational.tar.zst`
+    s3.overwrite(placed, 'x'.repeat(archive.length))
     const [followed] = await json<readonly Followed[]>('backup', 'follow', '--once', '--to', BUCKET)
     expect((followed?.coveredUntil ?? '') > committedAt).toBe(true)
+    expect(s3.objects.get(placed)?.bytes.equals(archive)).toBe(true)
     // From the bucket, where the folder is gone.
     const drill = await json<Drilled>('restore', 'drill', '--from', BUCKET)
     expect(drill).toMatchObject({ passed: true, recordsBehind: 0, vouched: true })

@@ -1,15 +1,16 @@
 // A bucket holds what a folder of backups holds, by the same names: it is copied there as it grows, and fetched where the folder is gone.
+import { createHash } from 'node:crypto'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { openBucket } from '@baton/audit'
 import type { Bucket } from '@baton/audit'
-import { BatonError, permanent, readTls } from '@baton/runtime'
+import { BatonError, permanent, readTls, replaceFile } from '@baton/runtime'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { bytesText, count, counted } from '../terminal/figures.ts'
 import { findBackup, isBackupId } from './backup-folder.ts'
-import { requirePlain } from './plain-files.ts'
+import { readPlain, requirePlain } from './plain-files.ts'
 
 const SCHEME = 's3://'
 const MANIFEST = 'manifest.json'
@@ -66,8 +67,12 @@ export async function createPusher(
 ): Promise<Pusher> {
   const { bucket, prefix } = await openPlace({ settings }, url)
   const there = new Map<string, string>()
-  for (const { name, bytes } of await bucket.list(prefix))
-    if (!MOVES.test(name)) there.set(name.slice(prefix.length), String(bytes))
+  const note = sentNote(root, url)
+  const sent = await readSent(note)
+  for (const { name, bytes } of await bucket.list(prefix)) {
+    const own = name.slice(prefix.length)
+    if (!MOVES.test(own) && sent[own] === String(bytes)) there.set(own, String(bytes))
+  }
   return async () => {
     let objects = 0
     let bytes = 0
@@ -92,7 +97,25 @@ export async function createPusher(
           }),
         )
     }
+    const lasting = [...there].filter(([name]) => !MOVES.test(name))
+    if (objects > 0) await replaceFile(note, JSON.stringify(Object.fromEntries(lasting)))
     return { objects, bytes }
+  }
+}
+
+/** One for each bucket and prefix. */
+const sentNote = (root: string, url: string): string =>
+  join(root, `.sent-${createHash('sha256').update(url).digest('hex').slice(0, 12)}.json`)
+
+/**
+ * What was sent from here, by name, with its size. The bucket's own word is not enough: whoever may put could have put something else
+ * there first, as long, and what is real would never be sent. Without this note all of it is sent again.
+ */
+async function readSent(note: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    return Object(JSON.parse((await readPlain(note)).toString())) as Record<string, unknown>
+  } catch {
+    return {}
   }
 }
 
