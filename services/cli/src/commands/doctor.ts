@@ -89,7 +89,7 @@ const SIGNS: Readonly<Record<Mark, string>> = { passed: '✓', failed: '✗', un
 
 function printDetails(output: Output, { mark, rule, text, ids, isTold }: Diagnosis): void {
   if (mark === 'passed' && isTold !== true) return
-  output.data(`${INDENT}${SIGNS[mark]} ${rule}: ${text}`)
+  output.line(`${INDENT}${SIGNS[mark]} ${rule}: ${text}`)
   for (const id of ids.slice(0, IDS_SHOWN_MAX)) output.data(`${INDENT}  ${id}`)
   if (ids.length > IDS_SHOWN_MAX) output.data(`${INDENT}  … --json gives up to 100`)
 }

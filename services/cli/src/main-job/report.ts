@@ -24,8 +24,8 @@ export function printReport(output: Output, figures: RunFigures, input: MainJobI
   output.data(latencyLine(figures))
   output.data(costLine(figures))
   output.data(auditLine(figures))
-  for (const line of claimLines(figures, input)) output.data(line)
-  for (const line of exceptionLines(figures, input)) output.data(line)
+  for (const line of claimLines(figures, input)) output.line(line)
+  for (const line of exceptionLines(figures, input)) output.line(line)
 }
 
 function findingsTable(outcomes: readonly Outcome[]): string {

@@ -35,12 +35,15 @@ describe('createOutput', () => {
     output.next('npm run baton -- tasks   ·   npm run baton -- verify')
     output.words('Start it: `npm run up -- --once`')
     output.check('unknown', 'backups', 'none: npm run baton -- backup')
+    output.line('npm run baton -- dlq ls')
     output.data('npm run baton -- tasks')
     const home = `--home '/srv/my baton'`
     expect(written.err).toBe(
       `\nNext: npm run baton -- ${home} tasks   ·   npm run baton -- ${home} verify\nStart it: \`npm run up -- ${home} --once\`\n`,
     )
-    expect(written.out).toContain(`npm run baton -- ${home} backup\nnpm run baton -- tasks\n`)
+    expect(written.out).toContain(
+      `npm run baton -- ${home} backup\nnpm run baton -- ${home} dlq ls\nnpm run baton -- tasks\n`,
+    )
   })
 
   it('knows whether anything stands on stdout', () => {

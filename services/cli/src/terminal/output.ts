@@ -14,6 +14,8 @@ export interface Output {
   readonly isRead: boolean
   /** Writes data to stdout, with a line end. */
   data(text: string): void
+  /** A line of a result that a person reads, on stdout; one that tells a command does so for the instance of `--home`. */
+  line(text: string): void
   /** Writes these very bytes to stdout. */
   bytes(data: Uint8Array): void
   /** Writes words for a person to stderr, with a line end. */
@@ -69,6 +71,8 @@ export function createOutput(streams: Streams, json: boolean, home?: string): Ou
     stdout.write(`${text}\n`)
   }
 
+  const line = (text: string): void => data(inHome(text, home))
+
   function words(text = ''): void {
     clear()
     stderr.write(`${inHome(text, home)}\n`)
@@ -79,6 +83,7 @@ export function createOutput(streams: Streams, json: boolean, home?: string): Ou
     width: stdout.columns ?? WIDTH,
     isRead: stdout.isTTY === true,
     data,
+    line,
     bytes: (data) => {
       clear()
       isAnswered = true
@@ -87,7 +92,7 @@ export function createOutput(streams: Streams, json: boolean, home?: string): Ou
     words,
     step: (mark, label, text) => words(markedLine({ mark, label, text }, isTerminal)),
     check: (mark, label, text) => {
-      if (!json) data(inHome(markedLine({ mark, label, text }, stdout.isTTY === true), home))
+      if (!json) line(markedLine({ mark, label, text }, stdout.isTTY === true))
     },
     next: (text) => words(`\nNext: ${text}`),
     progress: (text, everyMs = PROGRESS_EVERY_MS) => {
