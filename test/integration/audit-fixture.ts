@@ -18,10 +18,10 @@ import type { ServiceProcess } from '@baton/testkit'
 import { createLogGuards } from './log-guards.ts'
 import type { LogGuards } from './log-guards.ts'
 
-const APPEND_TOKEN = 'append-token-9516dfb15f51c7ee19a4d4'
+export const APPEND_TOKEN = 'append-token-9516dfb15f51c7ee19a4d4'
 export const READ_TOKEN = 'read-token-ecae13117d6f0584c25a9d'
 export const ARCHIVE_TOKEN = 'archive-token-888d0ee361af3603736f32'
-const ERASE_TOKEN = 'erase-token-26eb25b14d930f9d5f59b2'
+export const ERASE_TOKEN = 'erase-token-26eb25b14d930f9d5f59b2'
 
 export interface RunningAuditor {
   readonly process: ServiceProcess

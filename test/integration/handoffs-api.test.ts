@@ -339,9 +339,11 @@ describe('GET /api/handoffs', () => {
     expect(await box('reviewer-agent/handoffs/sent')).toEqual([back])
     expect(await box('reviewer-agent/handoffs/inbox?status=accepted')).toEqual([])
     expect(await box('guarded/handoffs/inbox')).toEqual([])
-    const unknown = await ask(gateway, { url: '/api/profiles/nobody/handoffs/inbox' })
-    expect(unknown.statusCode).toBe(404)
-    expect(unknown.json()).toMatchObject({ error: 'Profile not found' })
+    for (const nobody of ['nobody', '%00']) {
+      const unknown = await ask(gateway, { url: `/api/profiles/${nobody}/handoffs/inbox` })
+      expect(unknown.statusCode).toBe(404)
+      expect(unknown.json()).toMatchObject({ error: 'Profile not found' })
+    }
     await own.close()
   })
 })

@@ -27,10 +27,22 @@ const problem = (description: string) => ({
   content: { [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } } },
 })
 
+/** No route takes a query parameter that it does not name, and a path that cannot be read names nothing. */
+const REFUSED = { 400: problem('The path cannot be read, or takes no such query parameter') }
+/** A body is measured and read before any route sees it. */
+const BODY_REFUSED = {
+  400: problem('The body is not JSON, or the path takes no query parameter'),
+  413: problem('The body is too large'),
+  415: problem('The body is compressed'),
+}
+
 const OF_TOKENS = {
   401: problem('No bearer token'),
   403: problem('The token does not allow this'),
 }
+/** Settings leave these out: a route for nothing but one of them is not there then. */
+const OPTIONAL: ReadonlySet<string> = new Set(['evidence', 'hold', 'erase'])
+const SWITCHED_OFF = { 404: problem('This auditor has no token for it, and no such route') }
 const BUSY = { 503: problem('Overloaded, or a database does not answer; see Retry-After') }
 
 function parametersOf({ params, query }: Operation): readonly object[] {
@@ -58,7 +70,9 @@ function describeOperation(one: Operation): object {
     security: tokens.map((token) => ({ token: [token] })),
     responses: {
       200: { description: answer.description, content: { [type]: { schema } } },
+      ...(one.method === 'get' ? REFUSED : BODY_REFUSED),
       ...(tokens.length === 0 ? {} : OF_TOKENS),
+      ...(tokens.length > 0 && tokens.every((one) => OPTIONAL.has(one)) ? SWITCHED_OFF : {}),
       ...BUSY,
       ...Object.fromEntries(own),
     },

@@ -47,6 +47,7 @@ export interface Operation {
 const text = { type: 'string' }
 const textOrNull = { type: ['string', 'null'] }
 const flag = { type: 'boolean' }
+const milliseconds = { type: 'number', minimum: 0 }
 const time = { type: 'string', format: 'date-time' }
 const timeOrNull = { type: ['string', 'null'], format: 'date-time' }
 const anything = { type: 'object' }
@@ -125,7 +126,6 @@ const RECORDS: readonly Operation[] = [
       400: 'An entry has another form; a pointer leads to it',
       403: 'The token may not record this event, or nobody whose decisions count signed it',
       409: 'The same handoff, event and epoch are recorded with other content',
-      413: 'The body is too large',
     },
   },
   {
@@ -355,10 +355,10 @@ const EVIDENCE: readonly Operation[] = [
         taskId: UUID,
         records: COUNT,
         coldRecords: COUNT,
-        traceMs: COUNT,
-        verifyMs: COUNT,
-        totalMs: COUNT,
-        limitMs: COUNT,
+        traceMs: milliseconds,
+        verifyMs: milliseconds,
+        totalMs: milliseconds,
+        limitMs: milliseconds,
         traceVerified: flag,
         verdict: text,
         spentMicroUSD: COUNT,

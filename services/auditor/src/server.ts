@@ -3,6 +3,7 @@ import { addHealthRoutes, createHttpServer, ProblemError, readBodies } from '@ba
 import type { FastifyInstance } from 'fastify'
 import type { Core } from './core.ts'
 import { OPENAPI } from './openapi.ts'
+import { OPERATIONS } from './operations.ts'
 import { NOT_JSON, problemOf } from './problem.ts'
 
 const REQUEST_MS = 30_000
@@ -65,9 +66,11 @@ function parseUtf8(bytes: Buffer): unknown {
   }
 }
 
+const PATHS = [...new Set(OPERATIONS.map(({ path }) => path))].join(', ')
+
 const ROUTE_UNKNOWN = new ProblemError({
   status: 404,
   code: 'BATON_ROUTE_UNKNOWN',
-  detail: 'there is nothing at this path',
-  fix: 'Use /v1/records, /v1/receipts/check, /v1/traces/{taskId}, /v1/verify, /v1/scrub, /v1/tiers, /v1/retention, /v1/holds, /v1/evidence/{taskId}, /v1/policy, /v1/search, /v1/costs, /checkpoint, /tile/..., /tasks/{seals}/{node}, /openapi.json, /healthz or /readyz; metrics are at BATON_OPS_PORT.',
+  detail: 'there is nothing at this path for this method',
+  fix: `Use ${PATHS}; /openapi.json says which method each takes. Metrics are at BATON_OPS_PORT.`,
 })

@@ -23,7 +23,11 @@ export function readProfilesFile(path: string): Profiles {
 /** Every agent type with a live worker is a profile of the same name, which takes messages from all others. */
 export const liveProfiles = (pool: Pool): Profiles => ({
   async find(ids) {
-    const types = await findLiveTypes(pool, ids)
+    // No name has a NUL, and Postgres takes none in a text.
+    const types = await findLiveTypes(
+      pool,
+      ids.filter((id) => !id.includes('\0')),
+    )
     return new Map([...types].map((type) => [type, { id: type, agentType: type }]))
   },
 })

@@ -20,6 +20,8 @@ const rpcFailure = (description: string) => ({
   content: { 'application/json': { schema: { type: 'object' } } },
 })
 
+const QUERY_REFUSED = rpcFailure('The path takes no such query parameter')
+
 export const SEND_MESSAGE = {
   operationId: 'sendSessionMessage',
   summary: 'Dispatch a task in the session handshake, or report the result of one',
@@ -46,6 +48,7 @@ export const SEND_MESSAGE = {
         error: { type: 'object' },
       },
     }),
+    400: QUERY_REFUSED,
     401: rpcFailure('No bearer of a session peer'),
     413: rpcFailure('The body is above 1 MiB'),
     415: rpcFailure('The content type is not application/json'),
@@ -57,13 +60,16 @@ export const SEND_MESSAGE = {
 export const HEALTH = open({
   operationId: 'sessionHealth',
   summary: 'Whether the process is alive, at the path where session peers ask',
-  response: { 200: answers('It is', { type: 'object', properties: { status: { const: 'ok' } } }) },
+  response: {
+    200: answers('It is', { type: 'object', properties: { status: { const: 'ok' } } }),
+    400: QUERY_REFUSED,
+  },
 })
 
 export const CARD = open({
   operationId: 'sessionAgentCard',
   summary: 'What answers at /jsonrpc',
-  response: { 200: answers('The agent card', { type: 'object' }) },
+  response: { 200: answers('The agent card', { type: 'object' }), 400: QUERY_REFUSED },
 })
 
 /** The same for everybody: who may send what to whom is not told to strangers. */
