@@ -122,7 +122,7 @@ it('holds all records, as its list says', async () => {
   const { stdout, stderr, exitCode } = await baton.run('backup', 'verify')
   expect(stdout).toContain('all as listed')
   // For trial, and of the folder that was verified: what is printed can be typed.
-  expect(stderr).toContain(`Next: npm run baton -- restore drill ${taken.id} --from ${backups}\n`)
+  expect(stderr).toContain(`Next: npm run baton -- --home ${baton.home} restore drill ${taken.id} --from ${backups}\n`)
   expect(exitCode).toBe(0)
 })
 
@@ -240,6 +240,6 @@ it('is refused once a file of it was changed', async () => {
   await truncate(archive, (await readFile(archive)).length - 1)
   const { stderr, exitCode } = await baton.run('backup', 'verify', taken.id)
   expect(exitCode).toBe(3)
-  expect(stderr).toContain(`Next: npm run baton -- backup --to ${backups}\n`)
+  expect(stderr).toContain(`Next: npm run baton -- --home ${baton.home} backup --to ${backups}\n`)
   expect((await baton.run('restore', taken.id)).exitCode).toBe(3)
 })
