@@ -122,7 +122,9 @@ it('holds all records, as its list says', async () => {
   const { stdout, stderr, exitCode } = await baton.run('backup', 'verify')
   expect(stdout).toContain('all as listed')
   // For trial, and of the folder that was verified: what is printed can be typed.
-  expect(stderr).toContain(`Next: npm run baton -- --home ${baton.home} restore drill ${taken.id} --from ${backups}\n`)
+  expect(stderr).toContain(
+    `Next: npm run baton -- --home ${baton.home} restore drill ${taken.id} --from ${backups}\n`,
+  )
   expect(exitCode).toBe(0)
 })
 

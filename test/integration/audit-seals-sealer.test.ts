@@ -285,3 +285,15 @@ test('two sealers with one key and one state, and no witness: the second does no
   expect(await first.stop()).toBe(0)
   expect((await store.sealing.verify()).findings).toEqual([])
 })
+
+test('nothing is sealed that was put back from a backup, before the restore is finished', async () => {
+  const { fixture, sealing } = await openStore()
+  const set = (value: string) =>
+    fixture.superuser.query({
+      text: `alter database "${fixture.databases.audit}" set baton.restored = '${value}'`,
+    })
+  await set('20261128T120000000Z')
+  await expect(sealing.startSealer()).rejects.toThrow(/BATON_RESTORE_UNFINISHED/)
+  await set('')
+  await (await sealing.startSealer()).stop()
+})

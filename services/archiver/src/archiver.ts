@@ -1,5 +1,11 @@
 // Copies what is sealed to the cold store, minutes behind; stops for good at the first thing that does not fit.
-import { archiveLog, openLogArchive, publishHead, readArchiveTargets } from '@baton/audit'
+import {
+  archiveLog,
+  openLogArchive,
+  publishHead,
+  readArchiveTargets,
+  requireFinishedRestore,
+} from '@baton/audit'
 import type { ArchiveTarget, LogArchive, ProvenRoot } from '@baton/audit'
 import { LedgerError } from '@baton/ledger'
 import type { Finding } from '@baton/ledger'
@@ -112,7 +118,10 @@ export function createArchiver(options: ArchiverOptions): Archiver {
     get archiving() {
       return phase === 'archiving'
     },
-    start: () => rounds.start(),
+    async start() {
+      await requireFinishedRestore(pool)
+      await rounds.start()
+    },
     stop: () => (stopped ??= archiveTheRest()),
   }
 }

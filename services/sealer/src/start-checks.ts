@@ -1,5 +1,5 @@
 // Before the first seal: nobody outside may know more of the seal log than the state file does.
-import { readLastSeal } from '@baton/audit'
+import { readLastSeal, requireFinishedRestore } from '@baton/audit'
 import type { Anchor, AnchoredHead, Pool } from '@baton/audit'
 import { compactRangeFromState, equalBytes } from '@baton/ledger'
 import { codeOf, permanent } from '@baton/runtime'
@@ -15,13 +15,14 @@ interface StartParts {
 
 /**
  * Throws BATON_SEALER_STATE_LOST or BATON_SEALER_STATE_BEHIND when the database or an anchor knows a
- * longer seal log, BATON_SEAL_FORKED when it knows another one of the same size, and BATON_ANCHOR_FORGOT when an anchor knows less than it had kept. Without a state
- * every anchor must answer; with one, those that do not answer are asked again with the next seal.
+ * longer seal log, BATON_SEAL_FORKED when it knows another one of the same size, BATON_ANCHOR_FORGOT when an anchor knows less than it
+ * had kept, and BATON_RESTORE_UNFINISHED where the log was put back and nobody has said that it is what it should be. Without a state every anchor must answer; with one, those that do not answer are asked again with the next seal.
  */
 export async function checkStart(
   state: SealerState | undefined,
   { pool, anchors, logger }: StartParts,
 ): Promise<void> {
+  await requireFinishedRestore(pool)
   const last = await readLastSeal(pool)
   compare(state, { name: 'the audit database', head: last && { size: last.seq + 1, root: null } })
   for (const anchor of anchors) {
