@@ -250,6 +250,9 @@ it('lists agents in pages, by a cursor of that list only, and says how many ther
   expect(seen).toEqual(expect.arrayContaining(types))
   expect(new Set(seen).size).toBe(seen.length)
   expect([...totals]).toEqual([seen.length])
-  const ofTasks = (await get(fixture.gateway, `/v2/agents?cursor=bm9uZQ`)).json()
-  expect(ofTasks).toMatchObject({ code: 'BATON_CURSOR_INVALID', parameter: 'cursor' })
+  const first = (await get(fixture.gateway, '/v2/agents?limit=1')).json().nextCursor
+  for (const path of ['/v2/agents?cursor=bm9uZQ', `/v2/session-replies?cursor=${first}`]) {
+    const refused = (await get(fixture.gateway, path)).json()
+    expect(refused).toMatchObject({ code: 'BATON_CURSOR_INVALID', parameter: 'cursor' })
+  }
 })

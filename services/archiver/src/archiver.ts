@@ -1,11 +1,5 @@
 // Copies what is sealed to the cold store, minutes behind; stops for good at the first thing that does not fit.
-import {
-  archiveLog,
-  openLogArchive,
-  publishHead,
-  readArchiveTargets,
-  requireFinishedRestore,
-} from '@baton/audit'
+import { archiveLog, openLogArchive, publishHead, readArchiveTargets } from '@baton/audit'
 import type { ArchiveTarget, LogArchive, ProvenRoot } from '@baton/audit'
 import { LedgerError } from '@baton/ledger'
 import type { Finding } from '@baton/ledger'
@@ -118,10 +112,7 @@ export function createArchiver(options: ArchiverOptions): Archiver {
     get archiving() {
       return phase === 'archiving'
     },
-    async start() {
-      await requireFinishedRestore(pool)
-      await rounds.start()
-    },
+    start: () => rounds.start(),
     stop: () => (stopped ??= archiveTheRest()),
   }
 }

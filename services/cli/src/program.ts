@@ -234,7 +234,10 @@ function addSend(program: Command, run: Run): void {
       '--file <file>',
       'agent state as JSON, as buildHandoffMessage takes it; - for standard input',
     )
-    .option('--description <text>', 'what the receiver shall do')
+    .option(
+      '--description <text>',
+      'what the receiver shall do, after the work done that --file tells',
+    )
     .option('--state <json>', 'the current state, a JSON object')
     .option('--constraint <text>', 'a constraint for the receiver; may be repeated', collect, [])
     .option('--budget <usd>', 'what the task may cost, in US dollars', positiveNumber, 1)

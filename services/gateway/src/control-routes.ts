@@ -49,12 +49,12 @@ export function addControlRoutes(scope: FastifyInstance, options: ControlRouteOp
   })
 
   scope.get<PageQuery>('/agents', LIST_AGENTS, async ({ query: { limit, cursor } }) => {
-    const position = readCursor(cursor, {}, NAME_POSITION)
+    const position = readCursor(cursor, AGENTS, NAME_POSITION)
     const [agents, count] = await Promise.all([
       listLiveAgents(pool, { limit: rowsFor(limit), cursor: position }),
       countLiveAgents(pool),
     ])
-    const { page, shown } = countedPageOf(agents, { limit, filter: {}, count })
+    const { page, shown } = countedPageOf(agents, { limit, filter: AGENTS, count })
     return { agents: page, ...shown }
   })
 
@@ -66,6 +66,8 @@ export function addControlRoutes(scope: FastifyInstance, options: ControlRouteOp
     cancel(request, { taskId: request.params.id }, options),
   )
 }
+
+const AGENTS = { list: 'agents' }
 
 const LIST_APPROVALS = onlyList('handoffs:read', {
   operationId: 'listApprovals',

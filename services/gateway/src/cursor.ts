@@ -28,6 +28,7 @@ export const FILTERED_CURSOR = {
   description: 'nextCursor of the page before, with the same filter.',
 }
 
+/** What is shown of a list; the list itself, where it has no filter. */
 type Filter = Readonly<Record<string, string | undefined>>
 
 const POSITION = new RegExp(POSITION_PATTERN)
@@ -49,7 +50,7 @@ export function readCursor(
   if (end === -1 || !form.test(position))
     throw cursorInvalid('the cursor is none that this list gave')
   if (text.slice(0, end) !== markOf(filter))
-    throw cursorInvalid('the cursor is of a list with another filter')
+    throw cursorInvalid('the cursor is of another list, or of another filter')
   return position
 }
 

@@ -55,6 +55,8 @@ interface ReleasedQuery {
   Querystring: { limit: number; cursor?: string; since?: string }
 }
 
+const CLUSTERS = { list: 'clusters' }
+
 function addReadingRoutes(scope: FastifyInstance, options: ReviewRouteOptions): void {
   const { pool, scanner, audit } = options
   scope.get<DeadLettersQuery>('/dead-letters', LIST_DEAD_LETTERS, async ({ query }) => {
@@ -74,12 +76,12 @@ function addReadingRoutes(scope: FastifyInstance, options: ReviewRouteOptions): 
 
   scope.get<PageQuery>('/dead-letters/clusters', LIST_CLUSTERS, async ({ query }) => {
     const { limit } = query
-    const cursor = readCursor(query.cursor, {}, CLUSTER_POSITION)
+    const cursor = readCursor(query.cursor, CLUSTERS, CLUSTER_POSITION)
     const [clusters, count] = await Promise.all([
       listDeadLetterClusters(pool, { limit: rowsFor(limit), cursor }),
       countDeadLetterClusters(pool),
     ])
-    const { page, shown } = countedPageOf(clusters, { limit, filter: {}, count })
+    const { page, shown } = countedPageOf(clusters, { limit, filter: CLUSTERS, count })
     return { clusters: page, ...shown }
   })
 

@@ -35,6 +35,9 @@ const KINDS = {
   dataClassification: 'text',
 } as const
 
+const INITIAL = 'INITIAL'
+const isEmpty = (done: unknown): boolean => !Array.isArray(done) || done.length === 0
+
 type Kind = (typeof KINDS)[keyof typeof KINDS]
 
 /** What is not given is filled in: fresh ids, no cost so far. Throws BATON_USAGE naming what is wrong. */
@@ -42,11 +45,14 @@ export async function readAgentState(flags: StateFlags): Promise<AgentState> {
   const given =
     flags.file === undefined ? {} : parseObject(await readInput(flags.file, BYTES_MAX), flags.file)
   checkKinds(given)
+  const { description } = flags
+  if (description !== undefined && description !== INITIAL && isEmpty(given['completedSubtasks']))
+    throw NOTHING_DONE
   const currentState = flags.state === undefined ? {} : parseObject(flags.state, '--state')
   return {
     taskId: randomUUID(),
     agent: { agentId: 'baton-cli', agentVersion: '1.0.0' },
-    taskDescription: flags.description ?? 'INITIAL',
+    taskDescription: description ?? INITIAL,
     completedSubtasks: [],
     remainingSubtasks: [],
     currentState: currentState as AgentState['currentState'],
@@ -97,3 +103,8 @@ function kindOf(value: unknown): Kind | undefined {
 }
 
 const usage = (problem: string, fix: string) => permanent('BATON_USAGE', problem, { fix })
+
+const NOTHING_DONE = usage(
+  '--description is for a handoff that carries work done, and this one has no completedSubtasks',
+  'Leave it out and say in --state what is to be done, or give completedSubtasks in --file.',
+)

@@ -11,15 +11,17 @@ export function addSessionReplyRoutes(
   { pool }: { readonly pool: Pool },
 ): void {
   scope.get<PageQuery>('/session-replies', LIST, async ({ query: { limit, cursor } }) => {
-    const position = readCursor(cursor, {})
+    const position = readCursor(cursor, REPLIES)
     const [replies, count] = await Promise.all([
       listDeadSessionReplies(pool, { limit: rowsFor(limit), cursor: position }),
       countDeadSessionReplies(pool),
     ])
-    const { page, shown } = countedPageOf(replies, { limit, filter: {}, count })
+    const { page, shown } = countedPageOf(replies, { limit, filter: REPLIES, count })
     return { replies: page, ...shown }
   })
 }
+
+const REPLIES = { list: 'session replies' }
 
 const text = { type: 'string' }
 const instant = { type: 'string', format: 'date-time' }
