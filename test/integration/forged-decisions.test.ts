@@ -379,7 +379,7 @@ describe('a thief with the erase token, the eraser’s role and all that deliver
       values: [plan.id],
     })
     expect(rows).toEqual([])
-    // What is listed as completed is erased again wherever a restore brought it back.
+    // What is proven is erased again wherever a restore brought it back.
     const eraser = createPool({ url: pipeline.system.auditUrls.eraser, applicationName: 'thief' })
     const become = (state: string) =>
       eraser.query({
@@ -391,7 +391,9 @@ describe('a thief with the erase token, the eraser’s role and all that deliver
       const listed = await fetch(`${pipeline.system.auditorUrl}/v1/erasures`, {
         headers: { authorization: `Bearer ${pipeline.system.tokens.erase}` },
       })
-      expect(await listed.text()).not.toContain(plan.id)
+      const { erasures } = (await listed.json()) as { erasures: { id: string }[] }
+      const found = erasures.filter(({ id }) => id === plan.id)
+      expect(found).toEqual([expect.objectContaining({ state, proven: false })])
     }
     await become('PLANNED')
     await eraser.end()

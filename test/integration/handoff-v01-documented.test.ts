@@ -33,7 +33,9 @@ describe('a handoff message', () => {
     expect(await offers.listHandoffs()).toEqual({
       handoffs: reason === null ? [kept] : [],
       foreign: reason === null ? [] : [{ name: `${FILE.task_id}.json`, reason }],
-      more: false,
+      next: null,
+      total: 1,
+      totalIsExact: true,
     })
   })
 

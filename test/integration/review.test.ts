@@ -107,7 +107,12 @@ it('that two reviewers release executes once; released again, nothing happens tw
     'GET',
     '/v2/dead-letters/released?since=2999-01-01T00:00:00Z',
   )
-  expect(later.body).toEqual({ deadLetters: [] })
+  expect(later.body).toEqual({
+    deadLetters: [],
+    nextCursor: null,
+    total: 0,
+    totalIsExact: true,
+  })
   expect((await findTask(review.pipeline.pool, taskId))?.status).toBe('COMPLETED')
 })
 

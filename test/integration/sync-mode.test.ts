@@ -186,7 +186,9 @@ describe('E30 E17 a synchronous send', () => {
   it('is told to ask later where the agent takes longer, and the agent goes on', async () => {
     held = gate()
     const patient = new Map([['*', `http://127.0.0.1:${callsPort}`]])
-    const { status, answer: got } = await send('slow', { to: await openSyncGateway(patient, 200) })
+    const { status, answer: got } = await send('slow', {
+      to: await openSyncGateway(patient, 1_000),
+    })
     expect({ status, ...got }).toMatchObject({
       status: 202,
       deliveredBy: 'http',

@@ -29,7 +29,9 @@ async function isErasedAgain(changes: Partial<ErasureView>): Promise<boolean> {
     backupDays: 0,
     erasures: {
       replay: async () => ({}),
-      list: async () => [{ ...COMPLETED, ...changes }],
+      async *list() {
+        yield { ...COMPLETED, ...changes }
+      },
     } as never,
   })
   return isAsked

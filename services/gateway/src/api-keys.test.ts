@@ -50,9 +50,9 @@ describe('an API key', () => {
   })
   it.each([
     [undefined, 'missing'],
-    ['', 'unknown'],
-    [made.key, 'unknown'],
-    [`Basic ${made.key}`, 'unknown'],
+    ['', 'scheme'],
+    [made.key, 'scheme'],
+    [`Basic ${made.key}`, 'scheme'],
     [bearer(`${made.key}x`), 'unknown'],
     [bearer(made.key.slice(0, -1)), 'unknown'],
     [bearer(createApiKey({ scopes: 'handoffs:send' }).key), 'unknown'],
