@@ -99,14 +99,11 @@ interface HostParts extends Omit<ExecuteDeps, 'agents'> {
   readonly jurisdiction?: Jurisdiction
 }
 
-/** A process that has just started has more urgent work for its processor than rules that nobody has needed yet. */
-const PREPARE_AFTER_MS = 15_000
-
 /** The agents of this process, by their types; one that is not here is tried again elsewhere. */
 export function createHost({ agents, jurisdiction, ...deps }: HostParts) {
   const byType = new Map(agents.map((agent) => [agent.type, agent]))
-  // What is judged first waits only for the rules that it needs; the start itself is not slowed by the others. A gateway, which hosts nobody, compiles what it comes to need.
-  setTimeout(() => void prepareScanner(), PREPARE_AFTER_MS).unref()
+  // Before most is claimed: what is judged first waits only for the rules that it needs. A gateway, which hosts nobody, compiles what it comes to need.
+  void prepareScanner()
   return (claimed: ClaimedHandoff): Executor => {
     const type = claimed.routedTo ?? claimed.toAgent
     return {
