@@ -6,6 +6,8 @@ export interface ShownCommand {
   readonly text: string
   /** What follows `npm run baton --`, or `up` and what follows `npm run up --`. */
   readonly words: readonly string[]
+  /** What stands before it in its line: a variable that it is given, or a program whose output it reads. */
+  readonly before: string
   /** In running text a command may be named without what it needs. */
   readonly mentioned: boolean
 }
@@ -34,7 +36,8 @@ function commandsIn(line: string, mentioned: boolean): readonly ShownCommand[] {
   return [...line.matchAll(BEGINS)].map((found) => {
     const text = line.slice(found.index)
     const words = shellWords(text.slice(found[0].length))
-    return { text, words: found[1] === 'up' ? ['up', ...words] : words, mentioned }
+    const before = line.slice(0, found.index)
+    return { text, words: found[1] === 'up' ? ['up', ...words] : words, before, mentioned }
   })
 }
 

@@ -67,13 +67,16 @@ const GOES_ON = /^backup follow|--watch\b/
 interface Shown {
   readonly page: string
   readonly words: readonly string[]
+  readonly before: string
 }
 
-function whyNot({ page, words }: Shown): string | undefined {
+function whyNot({ page, words, before }: Shown): string | undefined {
   const whole = TYPED_BY_TESTS.find(({ pages }) => pages.test(page))
   if (whole !== undefined) return `${whole.test} types the page`
   const alone = TYPED_ALONE.get(words[0] ?? '')
   if (alone !== undefined) return `${alone} types it`
+  if (/\|\s*$/.test(before)) return 'it reads what another program writes'
+  if (before.includes('…')) return `only its reader knows ${before.trim()}`
   const unknown = words.find((word) => STANDS_FOR.test(word) && !OF_THE_INSTANCE.test(word))
   return unknown === undefined ? undefined : `only its reader knows ${unknown}`
 }
@@ -93,12 +96,12 @@ export async function runCommands(tell: (ran: Ran) => void): Promise<RunReport> 
   const shown = new Map<string, Shown>()
   const notTyped: NotTyped[] = []
   for (const { source: page, body } of pages) {
-    for (const { words, mentioned } of commandsShown(body)) {
+    for (const { words, before, mentioned } of commandsShown(body)) {
       if (mentioned) continue
       const command = words.join(' ')
-      const why = whyNot({ page, words })
+      const why = whyNot({ page, words, before })
       if (why !== undefined) notTyped.push({ page, command, why })
-      else if (!shown.has(command)) shown.set(command, { page, words })
+      else if (!shown.has(command)) shown.set(command, { page, words, before })
     }
   }
   const served = spawn(process.execPath, [COMMAND_LINE, 'up', '--reviews', '6'], {
