@@ -37,7 +37,7 @@ describeWith('a campaign', redisOrNot, () => {
   )
 
   it.runIf(isLong)(
-    'on a build that executes before it records is caught',
+    'on a build that executes before it records is caught (needs npm run test-long)',
     { timeout: CAMPAIGN_MAX_MS },
     async () => {
       const report = await runCampaign(servers, {

@@ -1,7 +1,7 @@
 // Each database has a standby, and each fails over under load: nothing that was confirmed is lost, work goes on by itself, and a
 // primary that comes back after it was replaced gets nothing. In `npm run test-long`.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { acquireRedis, askPostgres, describeWith, isLong, startPostgresPair } from '@baton/testkit'
+import { acquireRedis, askPostgres, describeWith, startPostgresPair } from '@baton/testkit'
 import type { PostgresPair, ServiceProcess } from '@baton/testkit'
 import { goesOn, openWorld, startLoad } from './outage-world.ts'
 import type { Load, World } from './outage-world.ts'
@@ -36,7 +36,7 @@ describeWith('a primary that is gone', await acquireRedis(), (redis) => {
 
   const resumes = () => goesOn(world, { deadlineMs: RESUMES_WITHIN_MS })
 
-  it.runIf(isLong)('is replaced by its standby, of the tasks as of the log', async () => {
+  it('is replaced by its standby, of the tasks as of the log', async () => {
     await resumes()
     await store.primary.crash()
     await store.promote()
@@ -46,7 +46,7 @@ describeWith('a primary that is gone', await acquireRedis(), (redis) => {
     await expect(resumes()).resolves.toBeUndefined()
   })
 
-  it.runIf(isLong)('gets nothing when it comes back and takes writes again', async () => {
+  it('gets nothing when it comes back and takes writes again', async () => {
     await store.primary.restart()
     const { superuserUrl } = store.primary
     await askPostgres(superuserUrl, `alter system set synchronous_standby_names = ''`)
@@ -67,7 +67,7 @@ describeWith('a primary that is gone', await acquireRedis(), (redis) => {
     expect(await seen()).toEqual(before)
   })
 
-  it.runIf(isLong)('lost nothing that was confirmed, and repeated nothing', async () => {
+  it('lost nothing that was confirmed, and repeated nothing', async () => {
     await load.stop()
     expect(load.failures.filter((code) => !code.startsWith('BATON_DATABASE_'))).toEqual([])
     expect(load.confirmed).toBeGreaterThan(10)

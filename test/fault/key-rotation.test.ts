@@ -307,7 +307,7 @@ const idOf = (key: string): string =>
   createHash('sha256').update(Buffer.from(key, 'base64')).digest('hex').slice(0, 16)
 
 it.runIf(isLong)(
-  'every key changes under load: told, nothing lost, nothing repeated',
+  'every key changes under load: told, nothing lost, nothing repeated (needs npm run test-long)',
   async () => {
     const load = startLoad()
     await goesOn()
