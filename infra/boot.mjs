@@ -29,6 +29,10 @@ const COMMANDS = {
     run: ['infra/manual/main.ts'],
     about: 'the manual as a site (-- --serve)',
   },
+  interfaces: {
+    run: ['infra/interfaces/main.ts'],
+    about: 'have the tools of others read what a live instance says of its interfaces',
+  },
   'pack-sdk': {
     run: ['packages/sdk/pack-sdk.ts'],
     about: 'pack the SDK for programs outside this checkout (-- FOLDER)',
@@ -88,7 +92,7 @@ function forwardSignals(child) {
 
 function usage(name) {
   const lines = Object.entries(COMMANDS).map(
-    ([key, { about }]) => `  npm run ${key.padEnd(9)} ${about}`,
+    ([key, { about }]) => `  npm run ${key.padEnd(10)} ${about}`,
   )
   const problem = name === '' ? '' : `baton: there is no command "${name}"\n`
   process.stderr.write(

@@ -28,6 +28,7 @@ interface Body {
 }
 interface Operation {
   readonly operationId: string
+  readonly tags: readonly [string]
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly Parameter[]
@@ -78,24 +79,6 @@ const OF_GATEWAY: Everywhere = {
   415: 'The content type is not application/json, or the body is compressed',
   429: 'Too many requests, or too much waits for delivery',
   503: 'A database or the audit log cannot be reached',
-}
-
-/** Routes by the first part of their path that says what they are about. */
-function groupOfGateway(path: string): string {
-  const [first = '', second = ''] = path.split('/').filter((part) => part !== '')
-  if (first === 'v2') return `/v2/${second}`
-  if (first === 'api') return '/api, the Handoffs API'
-  return first === 'jsonrpc' || first === 'health' || first.startsWith('.')
-    ? 'Session handshake'
-    : 'About the gateway'
-}
-
-function groupOfAuditor(path: string): string {
-  const [first = '', second = ''] = path.split('/').filter((part) => part !== '')
-  if (first === 'v1') return `/v1/${second}`
-  return ['checkpoint', 'tile', 'chains', 'tasks'].includes(first)
-    ? 'The log as tiles'
-    : 'About the auditor'
 }
 
 /** Of the document whose page is being written. */
@@ -190,16 +173,15 @@ interface Page {
   readonly target: string
   readonly introduction: string
   readonly everywhere: Everywhere
-  readonly groupOf: (path: string) => string
 }
 
-function write({ source, target, introduction, everywhere, groupOf }: Page): void {
+function write({ source, target, introduction, everywhere }: Page): void {
   const file = new URL(`../services/${source}/openapi.json`, import.meta.url)
   const { paths, components } = JSON.parse(readFileSync(file, 'utf8')) as OpenApi
   names = new Set(Object.keys(components.schemas))
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, one]) => ({
-      group: groupOf(path),
+      group: one.tags[0],
       text: operation({ method, path }, one, everywhere),
     })),
   )
@@ -224,14 +206,12 @@ write({
   target: 'http',
   introduction: INTRODUCTION,
   everywhere: OF_GATEWAY,
-  groupOf: groupOfGateway,
 })
 write({
   source: 'auditor',
   target: 'auditor-http',
   introduction: AUDITOR_INTRODUCTION,
   everywhere: OF_AUDITOR,
-  groupOf: groupOfAuditor,
 })
 
 /** As the formatter of the pages leaves it: a list of one short text stands on one line. */

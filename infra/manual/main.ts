@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { installWorkspace } from '../own-workspace.ts'
+import { run } from '../run.ts'
 import { checkSite } from './check-site.ts'
 import { addContentPolicies } from './content-policy.ts'
-import { installBuilder } from './install.ts'
 import { brokenLinks, readManual, ROOT } from './pages.ts'
 import { isWrong, runCommands } from './run-commands.ts'
-import { run } from './run.ts'
 import { serveSite } from './serve.ts'
 import { stageManual } from './stage.ts'
 
@@ -32,7 +32,7 @@ async function build(): Promise<string> {
   say(
     `  ✓ pages          ${manual.pages.length}, each as text too; ${files} files that they lead to`,
   )
-  await installBuilder()
+  await installWorkspace(FOLDER, 'build the manual')
   const startedAt = performance.now()
   const args = [join('node_modules', 'astro', 'bin', 'astro.mjs'), 'build']
   const env = { ...process.env, ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1' }

@@ -1,17 +1,12 @@
 // Types every complete command of the pages into an instance of its own, which is deleted afterwards, and says what each ended with and
 // why the others were not typed.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { withOwnInstance } from '../own-instance.ts'
+import type { OwnInstance } from '../own-instance.ts'
 import { commandsShown } from './commands.ts'
 import { readManual, ROOT } from './pages.ts'
-import { run } from './run.ts'
 
-const COMMAND_LINE = join(ROOT, 'services', 'cli', 'src', 'main.ts')
-const COMMAND_MAX_MS = 120_000
-const READY_MAX_MS = 180_000
 /** How long a command is let go on that only its reader ends. */
 const WATCHED_MS = 8_000
 
@@ -85,13 +80,6 @@ function whyNot({ page, words, before }: Shown): string | undefined {
 const OF_THE_INSTANCE = /^\$?TASK$|^[0-9a-f]{8}$|^[0-9a-f]{12}$|^\/mnt\//
 
 export async function runCommands(tell: (ran: Ran) => void): Promise<RunReport> {
-  const home = await mkdtemp(join(tmpdir(), 'baton-manual-'))
-  const environment = { ...process.env, BATON_HOME: home, NO_COLOR: '1' }
-  // Commands name files of the checkout, and write others beside them.
-  const cwd = join(home, 'typed-here')
-  await mkdir(join(cwd, 'mnt'), { recursive: true })
-  for (const name of ['examples', 'node_modules', 'packages'])
-    await symlink(join(ROOT, name), join(cwd, name))
   const { pages } = readManual()
   const shown = new Map<string, Shown>()
   const notTyped: NotTyped[] = []
@@ -104,13 +92,20 @@ export async function runCommands(tell: (ran: Ran) => void): Promise<RunReport> 
       else if (!shown.has(command)) shown.set(command, { page, words, before })
     }
   }
-  const served = spawn(process.execPath, [COMMAND_LINE, 'up', '--reviews', '6'], {
-    cwd: ROOT,
-    env: environment,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  const type = (words: readonly string[], timeoutMs = COMMAND_MAX_MS) =>
-    run(process.execPath, [COMMAND_LINE, ...words], { cwd, env: environment, timeoutMs })
+  const ran = await withOwnInstance((instance) => typeAll(instance, shown, tell))
+  return { pages: pages.length, ran, notTyped }
+}
+
+async function typeAll(
+  { home, type }: OwnInstance,
+  shown: ReadonlyMap<string, Shown>,
+  tell: (ran: Ran) => void,
+): Promise<readonly Ran[]> {
+  // Commands name files of the checkout, and write others beside them.
+  const cwd = join(home, 'typed-here')
+  await mkdir(join(cwd, 'mnt'), { recursive: true })
+  for (const name of ['examples', 'node_modules', 'packages'])
+    await symlink(join(ROOT, name), join(cwd, name))
   const firstOf = async (list: readonly string[], key: RegExp): Promise<string> =>
     key.exec((await type([...list, '--json'])).output)?.[1] ?? ''
   const put = async (word: string): Promise<string> => {
@@ -119,40 +114,20 @@ export async function runCommands(tell: (ran: Ran) => void): Promise<RunReport> 
     if (word.length === 12) return await firstOf(['keys', 'ls'], /"id":\s*"([0-9a-f]{12})"/)
     return await firstOf(['tasks'], /"taskId":\s*"([^"]+)"/)
   }
-  try {
-    await untilReady(served.stderr)
-    const ran: Ran[] = []
-    for (const [command, { page, words }] of shown) {
-      const here = await Promise.all(words.map(put))
-      const goesOn = GOES_ON.test(command)
-      const startedAt = performance.now()
-      const { exitCode: ended, output } = await type(here, goesOn ? WATCHED_MS : COMMAND_MAX_MS)
-      const exitCode = goesOn && performance.now() - startedAt >= WATCHED_MS ? 0 : ended
-      const code = exitCode === 0 ? undefined : /\bBATON_[A-Z_]+\b/.exec(output)?.[0]
-      const one = { page, command, exitCode, code }
-      ran.push(one)
-      tell(one)
-    }
-    return { pages: pages.length, ran, notTyped }
-  } finally {
-    const ended = once(served, 'exit')
-    served.kill('SIGTERM')
-    await ended
-    await rm(home, { recursive: true, force: true })
+  const ran: Ran[] = []
+  for (const [command, { page, words }] of shown) {
+    const here = await Promise.all(words.map(put))
+    const goesOn = GOES_ON.test(command)
+    const startedAt = performance.now()
+    const { exitCode: ended, output } = await type(here, {
+      cwd,
+      ...(goesOn ? { timeoutMs: WATCHED_MS } : {}),
+    })
+    const exitCode = goesOn && performance.now() - startedAt >= WATCHED_MS ? 0 : ended
+    const code = exitCode === 0 ? undefined : /\bBATON_[A-Z_]+\b/.exec(output)?.[0]
+    const one = { page, command, exitCode, code }
+    ran.push(one)
+    tell(one)
   }
-}
-
-async function untilReady(stderr: NodeJS.ReadableStream): Promise<void> {
-  let said = ''
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const late = setTimeout(
-    () => reject(new Error(`the instance is not ready:\n${said}`)),
-    READY_MAX_MS,
-  )
-  stderr.setEncoding('utf8').on('data', (text: string) => {
-    said += text
-    if (/main job took|Next:/.test(said)) resolve()
-  })
-  stderr.once('end', () => reject(new Error(`the instance ended:\n${said}`)))
-  await promise.finally(() => clearTimeout(late))
+  return ran
 }

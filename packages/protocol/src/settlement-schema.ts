@@ -11,6 +11,7 @@ const closed = (properties: object, required: readonly string[]) => ({
 
 /** Postgres stores no NUL, so nothing can be called so. */
 const name = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\u0000]*$' }
+const someNames = { type: 'array', items: name, minItems: 1, maxItems: 100 }
 const names = { type: 'array', items: name, maxItems: 100, default: [] }
 const count = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 const code = {
@@ -181,7 +182,7 @@ const OUTCOMES: Readonly<Record<string, readonly [object, readonly string[]]>> =
   ],
   fail: [{ code, retry: { type: 'boolean', default: false } }, ['code']],
   reject: [{ code }, ['code']],
-  blocked: [{ unmet: { ...names, minItems: 1 } }, ['unmet']],
+  blocked: [{ unmet: someNames }, ['unmet']],
 }
 
 const isOutcome = (kind: string) => ({

@@ -54,7 +54,7 @@ export interface RecordsBody {
 
 /** Each entry is the log's own to check. */
 export const RECORDS_BODY = record({
-  entries: { type: 'array', minItems: 1, maxItems: ENTRIES_MAX },
+  entries: { type: 'array', items: {}, minItems: 1, maxItems: ENTRIES_MAX },
 })
 
 /** The problem of a body that is no such list. */

@@ -54,6 +54,15 @@ function parametersOf({ params, query }: Operation): readonly object[] {
   ]
 }
 
+/** What an operation is about, by the first part of its path that says so. */
+function tagOf({ path }: Operation): string {
+  const [first = '', second = ''] = path.split('/').filter((part) => part !== '')
+  if (first === 'v1') return `/v1/${second}`
+  return ['checkpoint', 'tile', 'chains', 'tasks'].includes(first)
+    ? 'The log as tiles'
+    : 'About the auditor'
+}
+
 function describeOperation(one: Operation): object {
   const { id, summary, description, tokens, body, answer, problems } = one
   const { type = 'application/json', schema = text } = answer
@@ -61,6 +70,7 @@ function describeOperation(one: Operation): object {
   const parameters = parametersOf(one)
   return {
     operationId: id,
+    tags: [tagOf(one)],
     summary,
     ...(description === undefined ? {} : { description }),
     ...(parameters.length === 0 ? {} : { parameters }),
@@ -98,6 +108,7 @@ export const OPENAPI = {
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [{ url: 'http://127.0.0.1:8421' }],
+  tags: [...new Set(OPERATIONS.map(tagOf))].map((name) => ({ name })),
   components: {
     securitySchemes: {
       token: {

@@ -37,6 +37,7 @@ export function describeRoutes(server: FastifyInstance): void {
     transform: ({ schema, url, route: { method } }) => ({
       schema: {
         ...schema,
+        tags: [tagOf(url)],
         ...bodyOf(schema),
         ...nameRest(schema, url),
         ...refusals(schema, method !== 'GET'),
@@ -46,11 +47,24 @@ export function describeRoutes(server: FastifyInstance): void {
     transformObject: (documents) => {
       if (!('openapiObject' in documents)) return documents.swaggerObject
       const { openapiObject } = documents
-      for (const path of Object.values(openapiObject.paths ?? {}))
-        for (const operation of Object.values(path ?? {})) sayOptional(operation as Operation)
-      return openapiObject
+      const operations = Object.values(openapiObject.paths ?? {}).flatMap(
+        (path) => Object.values(path ?? {}) as Operation[],
+      )
+      for (const operation of operations) sayOptional(operation)
+      const tags = new Set(operations.flatMap((operation) => operation.tags ?? []))
+      return { ...openapiObject, tags: [...tags].map((name) => ({ name })) }
     },
   })
+}
+
+/** What an operation is about, by the first part of its path that says so. */
+function tagOf(path: string): string {
+  const [first = '', second = ''] = path.split('/').filter((part) => part !== '')
+  if (first === 'v2') return `/v2/${second}`
+  if (first === 'api') return '/api, the Handoffs API'
+  return first === 'jsonrpc' || first === 'health' || first.startsWith('.')
+    ? 'Session handshake'
+    : 'About the gateway'
 }
 
 /** OpenAPI lists alternatives; the check of `messageOr` also says which one is meant. */
@@ -86,6 +100,7 @@ function nameRest({ params }: FastifySchema = {}, url: string): FastifySchema {
 }
 
 interface Operation {
+  tags?: string[]
   'x-optional-body'?: true
   requestBody?: { required: boolean }
 }

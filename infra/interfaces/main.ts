@@ -1,0 +1,68 @@
+// `npm run interfaces`: an instance of its own serves, and the tools that others check such interfaces with read what it says of itself.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { withOwnInstance } from '../own-instance.ts'
+import type { OwnInstance } from '../own-instance.ts'
+import { installWorkspace } from '../own-workspace.ts'
+import { run } from '../run.ts'
+
+const FOLDER = import.meta.dirname
+const TOOLS = join(FOLDER, 'node_modules', '.bin')
+
+const say = (words: string) => process.stderr.write(`${words}\n`)
+
+/** What one tool said of one thing. It found nothing where its exit code is 0. */
+interface Found {
+  readonly tool: string
+  readonly what: string
+  readonly exitCode: number
+  readonly output: string
+}
+
+const LINTERS = {
+  spectral: ['lint', '--ruleset', join(FOLDER, 'spectral.yaml'), '--fail-severity', 'warn'],
+  redocly: ['lint', '--config', join(FOLDER, 'redocly.yaml'), '--max-problems', '20'],
+}
+
+const DESCRIBED = [
+  { what: 'OpenAPI of the gateway', setting: 'BATON_GATEWAY_URL', path: '/openapi.json' },
+  { what: 'OpenAPI of the auditor', setting: 'BATON_AUDIT_URL', path: '/openapi.json' },
+]
+
+async function lintAll(
+  { home }: OwnInstance,
+  settings: Readonly<Record<string, string>>,
+): Promise<readonly Found[]> {
+  const found: Found[] = []
+  for (const { what, setting, path } of DESCRIBED) {
+    const folder = join(home, setting)
+    await mkdir(folder, { recursive: true })
+    const answer = await fetch(new URL(path, settings[setting]))
+    await writeFile(join(folder, 'described.json'), await answer.text())
+    for (const [tool, args] of Object.entries(LINTERS)) {
+      const ended = await run(join(TOOLS, tool), [...args, 'described.json'], { cwd: folder })
+      found.push({ tool, what, ...ended })
+    }
+  }
+  return found
+}
+
+async function settingsOf({ type }: OwnInstance): Promise<Readonly<Record<string, string>>> {
+  const { output } = await type(['env', '--json'])
+  const [json = ''] = /^\{.*\}$/m.exec(output) ?? []
+  return JSON.parse(json) as Readonly<Record<string, string>>
+}
+
+async function main(): Promise<number> {
+  await installWorkspace(FOLDER, 'read the interfaces')
+  const found = await withOwnInstance(async (instance) =>
+    lintAll(instance, await settingsOf(instance)),
+  )
+  for (const { tool, what, exitCode, output } of found) {
+    say(`  ${exitCode === 0 ? '✓' : '✗'} ${tool.padEnd(12)} ${what}`)
+    if (exitCode !== 0) say(output.trimEnd())
+  }
+  return found.every(({ exitCode }) => exitCode === 0) ? 0 : 1
+}
+
+process.exitCode = await main()
