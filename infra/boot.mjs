@@ -33,9 +33,9 @@ const COMMANDS = {
     run: ['infra/interfaces/main.ts'],
     about: 'have the tools of others read what a live instance says of its interfaces',
   },
-  'pack-sdk': {
-    run: ['packages/sdk/pack-sdk.ts'],
-    about: 'pack the SDK for programs outside this checkout (-- FOLDER)',
+  packages: {
+    run: ['infra/packing/main.ts'],
+    about: 'pack what npm is given (-- pack FOLDER)',
   },
   bench: { run: ['test/bench/main.ts'], about: 'measure' },
   chaos: { run: ['test/chaos/main.ts'], about: 'break everything at once and check every promise' },

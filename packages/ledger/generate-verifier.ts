@@ -57,7 +57,7 @@ async function page(): Promise<string> {
     .replace('%STYLE_HASH%', () => hashInside(html, 'style'))
 }
 
-const HEADER = `// Verifies a baton-evidence/1 to 4 bundle offline on Node 20.12 or later; generated, do not edit.\n`
+const HEADER = `#!/usr/bin/env node\n// Verifies a baton-evidence/1 to 4 bundle offline on Node 20.12 or later; generated, do not edit.\n`
 const files: Record<string, string> = {
   'baton-verify.mjs': HEADER + (await bundleOf('verifier/baton-verify.ts', false)),
   'page.html': await page(),

@@ -66,6 +66,7 @@ const LAYER_OF: Readonly<Record<string, string>> = {
   http: 'platform',
   embedded: 'platform',
   postgres: 'platform',
+  verifier: 'surface',
   infra: 'base',
   testkit: 'testing',
   test: 'testing',

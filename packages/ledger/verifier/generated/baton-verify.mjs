@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // Verifies a baton-evidence/1 to 4 bundle offline on Node 20.12 or later; generated, do not edit.
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";

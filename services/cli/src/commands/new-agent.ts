@@ -88,9 +88,9 @@ const run = promisify(execFile)
 
 /** Answers the name of the tarball that now stands in the folder. */
 async function packSdk(folder: string): Promise<string> {
-  const packer = join(ROOT, 'packages', 'sdk', 'pack-sdk.ts')
+  const packer = join(ROOT, 'infra', 'packing', 'main.ts')
   try {
-    const { stdout } = await run(process.execPath, [packer, folder])
+    const { stdout } = await run(process.execPath, [packer, 'pack', folder, '@baton/sdk'])
     return basename(stdout.trim())
   } catch (cause) {
     throw notInCheckout('the SDK', cause)

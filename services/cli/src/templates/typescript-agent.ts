@@ -22,7 +22,7 @@ export const typescriptAgent = (told: TypescriptTemplate): TemplateFiles => ({
     files: `- \`agent.ts\`: the agent. Change \`execute\`, and in \`requires\` what the state must have; \`next: [{ to, taskDescription }]\` hands on to another agent type.
 - \`send.ts\`: sends the first handoff of a task, and waits for what comes of it.
 - \`npm run check\` checks the types.
-- \`${told.sdk}\`: \`@baton/sdk\` is not published yet, so it lies here, packed from the folder of Baton by \`npm run pack-sdk -- ${'FOLDER'}\`.`,
+- \`${told.sdk}\`: \`@baton/sdk\` is not published yet, so it lies here, packed from the folder of Baton by \`npm run packages -- pack ${'FOLDER'} @baton/sdk\`.`,
   }),
 })
 

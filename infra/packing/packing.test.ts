@@ -1,0 +1,67 @@
+// What npm is given stands alone: a strict project outside this checkout installs it, type-checks on it, and runs each example as it
+// stands on the package's page.
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pack } from './pack.ts'
+import type { Packed } from './pack.ts'
+import { checkTypes, openProject, runExample } from './project.ts'
+import type { Project } from './project.ts'
+import { PUBLIC_PACKAGES } from './public-packages.ts'
+
+const run = promisify(execFile)
+
+let tarballs = ''
+let packed: readonly Packed[] = []
+let project: Project
+
+beforeAll(async () => {
+  tarballs = await mkdtemp(join(tmpdir(), 'baton-tarballs-'))
+  packed = await pack(PUBLIC_PACKAGES, { target: tarballs })
+  project = await openProject(packed, { source: 'this checkout' })
+}, 120_000)
+
+afterAll(async () => {
+  await project?.remove()
+  await rm(tarballs, { recursive: true })
+})
+
+it('asks for nothing of ours that is not public', () => {
+  const asked = packed.flatMap(({ manifest }) => Object.keys(manifest.dependencies))
+  const ours = asked.filter((name) => name.startsWith('@baton/'))
+  const names = PUBLIC_PACKAGES.map(({ name }) => name as string)
+  expect(ours.filter((name) => !names.includes(name))).toEqual([])
+})
+
+it.each(PUBLIC_PACKAGES.map(({ name }) => name))('%s shows a whole program', (name) => {
+  const own = project.examples.filter((example) => example.package === name)
+  expect(own).not.toEqual([])
+})
+
+it.each(['nodenext', 'bundler'] as const)(
+  'type-checks strictly (%s)',
+  async (resolution) => {
+    expect(await checkTypes(project, resolution)).toBe('')
+  },
+  60_000,
+)
+
+describe('runs as it stands', () => {
+  it('every example, and prints what its page says', async () => {
+    const examples = project.examples.filter(({ needsBaton }) => !needsBaton)
+    const printed = new Map<string, string>()
+    for (const example of examples) printed.set(example.name, await runExample(project, example))
+    const said = examples.map(({ name, prints }) => [name, prints ?? printed.get(name)] as const)
+    expect(printed).toEqual(new Map(said))
+  }, 60_000)
+
+  it('the verifier, on the evidence that it brings', async () => {
+    const example = 'node_modules/@baton/verifier/example'
+    const args = [`${example}/evidence.tar`, '--policy', `${example}/auditor.policy`]
+    const { stdout } = await run('node_modules/.bin/baton-verify', args, { cwd: project.folder })
+    expect(stdout).toMatch(/^VALID: /m)
+  })
+})
