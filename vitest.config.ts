@@ -21,6 +21,7 @@ const FILES_AT_ONCE = 3
 
 const UNITS = [
   'packages/*/src/**/*.test.ts',
+  'packages/adapters/*/src/**/*.test.ts',
   'packages/*/training/**/*.test.ts',
   'services/*/src/**/*.test.ts',
   'examples/*/src/**/*.test.ts',

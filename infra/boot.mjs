@@ -41,10 +41,13 @@ const COMMANDS = {
   chaos: { run: ['test/chaos/main.ts'], about: 'break everything at once and check every promise' },
 }
 
+/** Who only runs Baton does not wait for agent frameworks to be installed. */
+const WITHOUT_FRAMEWORKS = new Set(['up', 'baton', 'bench'])
+
 async function main([name = '', ...args]) {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : null
   if (command === null) return usage(name)
-  const { node, env } = await prepareToolchain()
+  const { node, env } = await prepareToolchain({ frameworks: !WITHOUT_FRAMEWORKS.has(name) })
   const [file, ...first] = command.run
   if (!existsSync(join(ROOT, file))) {
     throw new SetupError(`${file} is missing from this checkout.`, {

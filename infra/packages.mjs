@@ -7,9 +7,19 @@ import { allows, capture, HOST, ROOT, SetupError, STATE, step } from './setup-st
 
 const INSTALLED_STAMP = join(STATE, 'installed')
 
+/** Agent frameworks of others are larger than half of everything else: who only runs Baton does not wait for them. */
+const WITHOUT_FRAMEWORKS = [
+  '--filter=!./packages/adapters/*',
+  '--filter=!./examples/four_frameworks',
+]
+
+/** What stands in the stamp: an install with the frameworks is also one without them. */
+const stampOf = (fingerprint, frameworks) => `${fingerprint}${frameworks ? ' with frameworks' : ''}`
+
 /** Runs `pnpm install` with the given pnpm and environment. Throws a SetupError with pnpm's words. */
-export async function installPackages({ pnpm, env, fingerprint }) {
+export async function installPackages({ pnpm, env, fingerprint, frameworks }) {
   const flags = ['--frozen-lockfile', '--prefer-offline', '--config.confirmModulesPurge=false']
+  if (!frameworks) flags.push(...WITHOUT_FRAMEWORKS)
   const result = await step('installing packages', () =>
     capture({
       command: pnpm,
@@ -23,19 +33,21 @@ export async function installPackages({ pnpm, env, fingerprint }) {
       output: result.output,
     })
   }
-  writeFileSync(INSTALLED_STAMP, fingerprint)
+  writeFileSync(INSTALLED_STAMP, stampOf(fingerprint, frameworks))
 }
 
 /** True when the last successful install was of exactly this fingerprint and nothing was deleted since. */
-export function isInstalled(fingerprint) {
+export function isInstalled(fingerprint, frameworks) {
   if (!existsSync(join(ROOT, 'node_modules', '.modules.yaml'))) return false
   if (
-    !workspaceFolders().every(
+    !workspaceFolders(frameworks).every(
       (folder) => existsSync(join(folder, 'node_modules')) || isBare(folder),
     )
   )
     return false
-  return existsSync(INSTALLED_STAMP) && readFileSync(INSTALLED_STAMP, 'utf8') === fingerprint
+  if (!existsSync(INSTALLED_STAMP)) return false
+  const stamp = readFileSync(INSTALLED_STAMP, 'utf8')
+  return stamp === stampOf(fingerprint, true) || stamp === stampOf(fingerprint, frameworks)
 }
 
 function isBare(folder) {
@@ -46,15 +58,16 @@ function isBare(folder) {
 /** Changes whenever an install would: lockfile, workspace settings, any manifest, or the machine. */
 export function fingerprintOfPackages() {
   const hash = createHash('sha256').update(HOST)
-  const manifests = workspaceFolders().map((folder) => join(folder, 'package.json'))
+  const manifests = workspaceFolders(true).map((folder) => join(folder, 'package.json'))
   const files = ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json', '.npmrc']
   for (const file of [...files.map((name) => join(ROOT, name)), ...manifests])
     hash.update(file.slice(ROOT.length)).update(readFileSync(file))
   return hash.digest('hex')
 }
 
-function workspaceFolders() {
-  const nested = ['packages', 'services'].flatMap((parent) =>
+function workspaceFolders(frameworks) {
+  const parents = ['packages', 'services', ...(frameworks ? ['packages/adapters'] : [])]
+  const nested = parents.flatMap((parent) =>
     readdirSync(join(ROOT, parent)).map((name) => join(ROOT, parent, name)),
   )
   const folders = [...nested, join(ROOT, 'schemas'), join(ROOT, 'infra'), join(ROOT, 'test')]

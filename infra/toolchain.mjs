@@ -29,34 +29,34 @@ const PNPMS = pinnedPnpms(HOST)
 const PNPM_ON_PATH = WINDOWS ? 'pnpm.cmd' : 'pnpm'
 
 /**
- * Makes sure that Node and the packages are there, and returns how to run them.
+ * Makes sure that Node and the packages are there, those of agent frameworks where they are asked for, and returns how to run them.
  * @returns {Promise<{ node: string, env: NodeJS.ProcessEnv }>}
  */
-export async function prepareToolchain() {
+export async function prepareToolchain({ frameworks }) {
   const fingerprint = fingerprintOfPackages()
-  if (!isReady(fingerprint)) {
+  if (!isReady(fingerprint, frameworks)) {
     makeStateFolder()
     await withLock(
       join(STATE, 'setup.lock'),
       { waitMs: SETUP_WAIT_MS, onWait: sayWaiting },
       async () => {
-        if (!isReady(fingerprint)) await setUp(fingerprint)
+        if (!isReady(fingerprint, frameworks)) await setUp(fingerprint, frameworks)
       },
     )
   }
   return { node: nodePath(), env: environment() }
 }
 
-async function setUp(fingerprint) {
-  const packagesReady = isInstalled(fingerprint)
+async function setUp(fingerprint, frameworks) {
+  const packagesReady = isInstalled(fingerprint, frameworks)
   if (!nodeFits() || !packagesReady) await provideTools(!packagesReady)
   if (packagesReady) return
   const pnpm = hasPnpm() ? fetchedPnpm() : PNPM_ON_PATH
-  await installPackages({ pnpm, env: environment(), fingerprint })
+  await installPackages({ pnpm, env: environment(), fingerprint, frameworks })
 }
 
-function isReady(fingerprint) {
-  return (nodeFits() || isPresent(NODE)) && isInstalled(fingerprint)
+function isReady(fingerprint, frameworks) {
+  return (nodeFits() || isPresent(NODE)) && isInstalled(fingerprint, frameworks)
 }
 
 /** Node runs TypeScript without warnings from 24.15 on. */

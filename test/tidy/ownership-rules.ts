@@ -4,7 +4,10 @@ import type { SourceFile } from './source-files.ts'
 
 /** One library per job, used by its owners only. A trailing slash means every package of that scope. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
-  ai: ['packages/summarise'],
+  ai: ['packages/summarise', 'packages/adapters/', 'examples/four_frameworks'],
+  '@langchain/': ['packages/adapters/langgraph', 'examples/four_frameworks'],
+  '@mastra/': ['packages/adapters/mastra', 'examples/four_frameworks'],
+  '@openai/agents': ['packages/adapters/openai-agents', 'examples/four_frameworks'],
   '@ai-sdk/openai-compatible': ['packages/summarise'],
   bullmq: ['packages/transport'],
   ioredis: ['packages/transport'],
@@ -63,6 +66,10 @@ const LAYER_OF: Readonly<Record<string, string>> = {
   engine: 'engine',
   sdk: 'surface',
   offers: 'surface',
+  'openai-agents': 'framework',
+  langgraph: 'framework',
+  'ai-sdk': 'framework',
+  mastra: 'framework',
   http: 'platform',
   embedded: 'platform',
   postgres: 'platform',
@@ -90,7 +97,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'example',
     'service',
   ],
-  example: ['surface'],
+  framework: ['surface'],
+  example: ['surface', 'framework'],
 }
 
 /** Every module that the code of a file names, types included. */
@@ -141,7 +149,8 @@ export function importsPointDown(files: readonly SourceFile[]): readonly string[
 /** What tests share stands in a `fixtures` folder beside `src`, and no product file imports it. */
 export function fixturesStayWithTests(files: readonly SourceFile[]): readonly string[] {
   const isProduct = (path: string): boolean =>
-    /^(?:packages|services|examples)\/[\w-]+\/src\//.test(path) && !path.endsWith('.test.ts')
+    /^(?:packages(?:\/adapters)?|services|examples)\/[\w-]+\/src\//.test(path) &&
+    !path.endsWith('.test.ts')
   return files
     .filter(({ path }) => isProduct(path) && !path.startsWith('packages/testkit/'))
     .flatMap(({ path, text }) =>
@@ -163,7 +172,8 @@ export function ledgerStandsAlone(files: readonly SourceFile[]): readonly string
 }
 
 function layerOf(path: string): string | null {
-  const [top, name = ''] = path.split('/')
+  const [top, name = '', nested = ''] = path.split('/')
+  if (name === 'adapters') return LAYER_OF[nested] ?? null
   if (top === 'services') return 'service'
   if (top === 'examples') return 'example'
   return LAYER_OF[top === 'packages' ? name : (top ?? '')] ?? null

@@ -6,6 +6,23 @@ export { readSenderOptions, readWorkerOptions } from './connection.ts'
 export { createSender } from './sender.ts'
 export type { Sender, SenderOptions, SendTarget, SentSync } from './sender.ts'
 export type { TaskOutcome } from './task-outcome.ts'
+export { jsonOf, messagesOf, textOf, turnsOf } from './conversation.ts'
+export type { ChatMessage, ConversationTurns, MessagePart } from './conversation.ts'
+export { defineConversationAgent } from './conversation-agent.ts'
+export type {
+  ConversationAgentOptions,
+  ConversationAnswer,
+  ConversationTurn,
+  ModelUsage,
+} from './conversation-agent.ts'
+export { answerOf, createHandOver } from './hand-over.ts'
+export type {
+  HandedOver,
+  HandOver,
+  HandOverAnswer,
+  HandOverOptions,
+  HandOverRequest,
+} from './hand-over.ts'
 export { createWorker } from './worker.ts'
 export type { Worker, WorkerOptions } from './worker.ts'
 export { parsePeople } from '@baton/ledger'

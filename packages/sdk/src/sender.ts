@@ -36,7 +36,7 @@ import type { Summariser, WrittenSummary } from '@baton/summarise'
 import { createMetrics } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
 import { waitForOutcome } from './task-outcome.ts'
-import type { TaskOutcome } from './task-outcome.ts'
+import type { OutcomeOptions, TaskOutcome } from './task-outcome.ts'
 
 export interface SenderOptions {
   /** The operational database. */
@@ -137,9 +137,9 @@ export interface Sender {
   ): Promise<WrittenSummary | undefined>
   /**
    * Waits until nothing of a task goes on by itself any more, at most `waitMs` (60 s by default), and answers how it stands then.
-   * Throws BATON_TASK_UNKNOWN.
+   * An aborted `signal` ends the waiting. Throws BATON_TASK_UNKNOWN.
    */
-  outcome(taskId: string, options?: { readonly waitMs?: number }): Promise<TaskOutcome>
+  outcome(taskId: string, options?: OutcomeOptions): Promise<TaskOutcome>
   /** Whether the operational database answers. */
   ready(): Promise<boolean>
   /** Waits for sends and hooks under way and closes the connections. */
@@ -251,7 +251,7 @@ export function createSender(options: SenderOptions): Sender {
         () => true,
         () => false,
       ),
-    outcome: (taskId, { waitMs } = {}) => waitForOutcome(pool, taskId, waitMs),
+    outcome: (taskId, options) => waitForOutcome(pool, taskId, options),
     close,
     [Symbol.asyncDispose]: close,
   }

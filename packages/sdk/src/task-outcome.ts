@@ -19,6 +19,12 @@ export interface TaskOutcome {
   readonly details: unknown
 }
 
+/** How long is waited, and what ends the waiting with an AbortError. */
+export interface OutcomeOptions {
+  readonly waitMs?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
 const OUTCOME_WAIT_MS = 60_000
 const LOOK_MS = { first: 50, most: 1_000 }
 
@@ -26,14 +32,14 @@ const LOOK_MS = { first: 50, most: 1_000 }
 export async function waitForOutcome(
   pool: Pool,
   taskId: string,
-  waitMs = OUTCOME_WAIT_MS,
+  { waitMs = OUTCOME_WAIT_MS, signal }: OutcomeOptions = {},
 ): Promise<TaskOutcome> {
   const over = performance.now() + waitMs
   for (let lookMs = LOOK_MS.first; ; lookMs = Math.min(LOOK_MS.most, lookMs * 1.2)) {
     const outcome = await readOutcome(pool, taskId)
     const leftMs = over - performance.now()
     if (outcome.ended || leftMs <= 0) return outcome
-    await wait(Math.min(lookMs, leftMs))
+    await wait(Math.min(lookMs, leftMs), undefined, { signal })
   }
 }
 
