@@ -68,13 +68,17 @@ function writeProfiles(profiles: object = PROFILES): { path: string; remove(): v
 export async function openHandoffsApi(
   foreign: GatewayOptions['foreign'] = {},
   logger?: GatewayOptions['logger'],
+  others: Parameters<typeof openGateway>[0] = {},
 ): Promise<GatewayFixture> {
   const file = writeProfiles()
   try {
-    return await openGateway(apiKeys, {
-      foreign: { profilesPath: file.path, ...foreign },
-      ...(logger === undefined ? {} : { logger }),
-    })
+    return await openGateway(
+      { ...apiKeys, ...others },
+      {
+        foreign: { profilesPath: file.path, ...foreign },
+        ...(logger === undefined ? {} : { logger }),
+      },
+    )
   } finally {
     file.remove()
   }

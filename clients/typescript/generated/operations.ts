@@ -2709,6 +2709,19 @@ readonly "status"?: "pending" | "accepted" | "in_progress" | "completed" | "reje
   readonly body: undefined
   readonly answer: readonly (HandoffsApiMessage)[]
 }
+/** The Model Context Protocol over Streamable HTTP, 2026-07-28 and 2025-11-25, without sessions */
+mcp: {
+  readonly method: 'POST'
+  readonly path: '/mcp'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: Readonly<Record<string, unknown>>
+  readonly answer: Readonly<Record<string, unknown>>
+}
 /** Dispatch a task in the session handshake, or report the result of one */
 sendSessionMessage: {
   readonly method: 'POST'
@@ -2932,6 +2945,7 @@ readHandoffsApiMessage: ['GET', '/api/handoffs/{id}'],
 decideHandoffsApiMessage: ['PATCH', '/api/handoffs/{id}'],
 listHandoffsApiInbox: ['GET', '/api/profiles/{id}/handoffs/inbox'],
 listHandoffsApiSent: ['GET', '/api/profiles/{id}/handoffs/sent'],
+mcp: ['POST', '/mcp'],
 sendSessionMessage: ['POST', '/jsonrpc'],
 sessionHealth: ['GET', '/health'],
 sessionAgentCard: ['GET', '/.well-known/agent-card.json'],

@@ -62,6 +62,7 @@ import { faceOf, JSON_FACE } from './dialect.ts'
 import type { Dialect, Face, Sending } from './dialect.ts'
 import { createHandoffsApi } from './handoffs-api/dialect.ts'
 import { liveProfiles, readProfilesFile } from './handoffs-api/profiles.ts'
+import { insideCaller } from './inside-call.ts'
 import { createKnownKeys } from './known-keys.ts'
 import { addLevelRoutes } from './level-routes.ts'
 import { addOperationRoutes, createReadiness } from './operation-routes.ts'
@@ -78,6 +79,8 @@ import { addHandleManyRoutes } from './handle-many.ts'
 import { createSession } from './jsonrpc/session.ts'
 import type { Session, SessionOptions } from './jsonrpc/session.ts'
 import { addSessionReplyRoutes } from './jsonrpc/reply-routes.ts'
+import { createMcpFace } from './mcp/face.ts'
+import type { McpOptions } from './mcp/face.ts'
 import { createServer } from './server.ts'
 import { READER_BOUNDS } from './streams/reader-bounds.ts'
 import type { ReaderBounds } from './streams/reader-bounds.ts'
@@ -156,6 +159,8 @@ export interface GatewayOptions {
     /** The profiles of the Handoffs API; without it, the agent types that are live. */
     readonly profilesPath?: string | undefined
   }
+  /** Whose pages in browsers may call /mcp beside those of this machine. */
+  readonly mcp?: Pick<McpOptions, 'origins'> | undefined
   /** Where the handoff service of SW4RM listens, and how; without it, nowhere. */
   readonly sw4rm?: Sw4rmOptions | undefined
   /** Where receivers are called directly for mode=sync; without it, what is sent so goes by the queue. */
@@ -324,7 +329,7 @@ function authenticationOf(options: GatewayOptions, pool: Pool): Authentication {
   const readTenants = async () => new Set((await listTenants(pool)).map(({ tenant }) => tenant))
   const authenticate = createAuthenticate({ keys, tokens, readTenants, logger })
   const authentication: Face['authentication'] = ({ headers }) =>
-    authenticate(headers.authorization)
+    insideCaller() ?? authenticate(headers.authorization)
   return { tokens, authenticate, authentication }
 }
 
@@ -498,7 +503,8 @@ function facesOf(parts: FaceParts): readonly Face[] {
     logger,
   })
   const faces = [v2, handoffsApi, ...dialects].map((dialect) => faceOf(dialect, sending))
-  return [...faces, session.face, operations]
+  const mcp = createMcpFace({ authentication, host: options.host, ...options.mcp, logger })
+  return [...faces, mcp, session.face, operations]
 }
 
 /** What holds for all that comes in by a protocol without budgets and times. */

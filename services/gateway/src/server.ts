@@ -9,6 +9,7 @@ import { ANSWER_SCHEMAS } from './answer-schemas.ts'
 import type { LateRefusals, Meter } from './back-pressure.ts'
 import { readAs } from './dialect.ts'
 import type { Face } from './dialect.ts'
+import { insideCaller } from './inside-call.ts'
 import { describeRoutes } from './openapi.ts'
 import { problemOf } from './problem.ts'
 import { refusedRequest } from './refused-request.ts'
@@ -79,6 +80,7 @@ export function createServer(options: ServerOptions): BoundedServer {
     max: rateMax,
     timeWindow: 60_000,
     enableDraftSpec: true,
+    allowList: () => insideCaller() !== undefined,
     keyGenerator: ({ identified, ip }) => (identified.ok ? identified.key.id : `address ${ip}`),
     errorResponseBuilder: (_, { ttl }) => rateLimited(ttl),
   })
@@ -110,7 +112,7 @@ export function createServer(options: ServerOptions): BoundedServer {
 const metering =
   (meter: Meter) =>
   async ({ identified, headers }: FastifyRequest): Promise<void> => {
-    if (!identified.ok) return
+    if (!identified.ok || insideCaller() !== undefined) return
     const length = headers['transfer-encoding'] === undefined ? '0' : String(BODY_BYTES_MAX)
     const bytes = Number(headers['content-length'] ?? length)
     meter(identified.key.tenant, Math.min(bytes, BODY_BYTES_MAX))

@@ -93,6 +93,9 @@ export const GATEWAY_SETTINGS = {
   BATON_PEERS: optionalText({
     help: 'JSON file of the peers of the session handshake, read at the start; without it nobody may call /jsonrpc.',
   }),
+  BATON_MCP_ORIGINS: optionalText({
+    help: 'Host names, separated by commas, of pages in browsers that may call /mcp, and by which a gateway on the loopback interface may be called there; localhost always.',
+  }),
   BATON_SESSION_WAIT_MS: integer({
     min: 0,
     max: 30_000,
@@ -269,6 +272,16 @@ const TOKEN_MISSING = permanent(
   'BATON_SYNC_RECEIVERS names receivers, and nobody may call them',
   { fix: 'Give the gateway the same BATON_SYNC_TOKEN as the receivers.' },
 )
+
+/** Whose pages may call /mcp. */
+export const readMcp = ({
+  BATON_MCP_ORIGINS: origins = '',
+}: Settings<typeof GATEWAY_SETTINGS>) => ({
+  origins: origins
+    .split(',')
+    .map((one) => one.trim().toLowerCase())
+    .filter((one) => one !== ''),
+})
 
 /** How peers of the session handshake are answered. */
 export const readSession = (settings: Settings<typeof GATEWAY_SETTINGS>) => ({

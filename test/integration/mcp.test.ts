@@ -1,0 +1,86 @@
+// MCP as its clients see it: the official client of each revision against a gateway that listens, on a real database.
+import { randomUUID } from 'node:crypto'
+import { createApiKey } from '@baton/gateway'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { stateBody } from './gateway-fixture.ts'
+import type { GatewayFixture } from './gateway-fixture.ts'
+import { openHandoffsApi } from './handoffs-api-fixture.ts'
+import { connect, REVISIONS } from './mcp-fixture.ts'
+import type { McpClient } from './mcp-fixture.ts'
+
+const apiKeys = {
+  agent: createApiKey({ scopes: 'handoffs:send+handoffs:read' }),
+  reader: createApiKey({ scopes: 'handoffs:read' }),
+}
+
+let fixture: GatewayFixture
+beforeAll(async () => {
+  fixture = await openHandoffsApi({}, undefined, apiKeys)
+  await fixture.gateway.start()
+})
+afterAll(() => fixture.close())
+
+describe.each(REVISIONS)('with a client of %s', (revision) => {
+  let client: McpClient
+  beforeAll(async () => {
+    client = await connect(revision, fixture.gateway.url, apiKeys.agent.key)
+  })
+  afterAll(() => client.close())
+
+  it('R19 sends a handoff in words, which is then read as the task that it began', async () => {
+    const sent = await client.call('send_handoff', {
+      fromProfileId: 'analyst-agent',
+      toProfileId: 'reviewer-agent',
+      subject: 'Q4 revenue analysis',
+      body: 'Please verify the methodology.',
+    })
+    expect(sent.isError).toBeFalsy()
+    const { id, taskId } = sent.structuredContent as { id: string; taskId: string }
+    const handoff = await client.call('get_handoff', { handoffId: id })
+    expect(handoff.structuredContent).toMatchObject({ handoffId: id, toAgent: 'reviewer' })
+    const task = await client.call('get_task', { taskId })
+    expect(task.structuredContent).toMatchObject({ task: { taskId }, handoffsTotal: 1 })
+    const listed = await client.call('list_tasks', { limit: 1 })
+    expect(listed.structuredContent).toMatchObject({ tasks: [{ taskId }] })
+  })
+
+  it('sends an agent’s state once for one idempotency key', async () => {
+    const body = { ...stateBody(), idempotencyKey: randomUUID() }
+    const first = await client.call('send_agent_state', body)
+    const again = await client.call('send_agent_state', body)
+    expect(first.structuredContent).toMatchObject({ taskId: body.agentState.taskId })
+    expect(again.structuredContent).toEqual(first.structuredContent)
+  })
+
+  it('says what is wrong with arguments, where, and how to mend it', async () => {
+    const refused = await client.call('send_handoff', { toProfileId: 'reviewer-agent', colour: 1 })
+    expect(refused).toMatchObject({
+      isError: true,
+      _meta: { 'baton/problem': { code: 'BATON_REQUEST_INVALID', fix: expect.any(String) } },
+    })
+    const unknown = await client.call('get_task', { taskId: randomUUID() })
+    expect(unknown).toMatchObject({
+      isError: true,
+      _meta: { 'baton/problem': { code: 'BATON_TASK_UNKNOWN' } },
+    })
+  })
+
+  it('continues the trace of the call in what is sent (I9)', async () => {
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+    const traceparent = `00-${traceId}-00f067aa0ba902b7-01`
+    const sent = await client.call('send_agent_state', stateBody(), { traceparent })
+    expect(sent.structuredContent).toMatchObject({
+      traceparent: expect.stringContaining(traceId),
+    })
+  })
+
+  it('lists the tools that the scopes of a caller allow, and no others', async () => {
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toContain('send_handoff')
+    expect(tools.map(({ name }) => name)).not.toContain('service_levels')
+    const reader = await connect(revision, fixture.gateway.url, apiKeys.reader.key)
+    const own = await reader.listTools()
+    expect(own.tools.map(({ name }) => name)).not.toContain('send_handoff')
+    await reader.close()
+  })
+})
