@@ -1,5 +1,5 @@
 // `npm run interfaces`: an instance of its own serves, and the tools that others check such interfaces with read what it says of itself.
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { withOwnInstance } from '../own-instance.ts'
 import type { OwnInstance } from '../own-instance.ts'
@@ -47,6 +47,37 @@ async function lintAll(
   return found
 }
 
+/** What the inspector asks of the MCP server, in each revision of the protocol. */
+const ASKED = [
+  ['tools/list', '--strict'],
+  ['tools/call', '--tool-name', 'list_tasks', '--tool-arg', 'limit=3'],
+]
+const ERAS = ['legacy', 'modern']
+
+async function inspectAll(
+  { home }: OwnInstance,
+  { BATON_GATEWAY_URL: url, BATON_API_KEY_FILE: keyFile = '' }: Readonly<Record<string, string>>,
+): Promise<readonly Found[]> {
+  const key = (await readFile(keyFile, 'utf8')).trim()
+  const found: Found[] = []
+  for (const era of ERAS) {
+    for (const [method = '', ...rest] of ASKED) {
+      const server = [`${url}/mcp`, '--transport', 'http', '--protocol-era', era]
+      const header = ['--header', `Authorization: Bearer ${key}`]
+      const args = ['--cli', ...server, ...header, '--method', method, ...rest]
+      const ended = await run(join(TOOLS, 'mcp-inspector'), args, { cwd: home })
+      const isError = /"isError":\s*true/.test(ended.output)
+      found.push({
+        tool: 'inspector',
+        what: `MCP, ${era}: ${method}`,
+        ...ended,
+        exitCode: isError ? 1 : ended.exitCode,
+      })
+    }
+  }
+  return found
+}
+
 async function settingsOf({ type }: OwnInstance): Promise<Readonly<Record<string, string>>> {
   const { output } = await type(['env', '--json'])
   const [json = ''] = /^\{.*\}$/m.exec(output) ?? []
@@ -55,9 +86,10 @@ async function settingsOf({ type }: OwnInstance): Promise<Readonly<Record<string
 
 async function main(): Promise<number> {
   await installWorkspace(FOLDER, 'read the interfaces')
-  const found = await withOwnInstance(async (instance) =>
-    lintAll(instance, await settingsOf(instance)),
-  )
+  const found = await withOwnInstance(async (instance) => {
+    const settings = await settingsOf(instance)
+    return [...(await lintAll(instance, settings)), ...(await inspectAll(instance, settings))]
+  })
   for (const { tool, what, exitCode, output } of found) {
     say(`  ${exitCode === 0 ? '✓' : '✗'} ${tool.padEnd(12)} ${what}`)
     if (exitCode !== 0) say(output.trimEnd())
