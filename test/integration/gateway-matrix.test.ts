@@ -28,7 +28,6 @@ type Scope = (typeof SCOPES)[number]
 const ROUTES: Readonly<Record<string, Scope | null>> = {
   'GET /health': null,
   'GET /healthz': null,
-  'GET /.well-known/agent-card.json': null,
   'GET /readyz': null,
   'GET /openapi.json': null,
   'GET /runbooks/{name}': null,
@@ -175,8 +174,21 @@ async function ask(route: string, key?: string): Promise<{ status: number; code:
   return { status: response.statusCode, code: isProblem ? String(response.json().code) : '' }
 }
 
+/** Of a standard that describes them itself: `test/integration/a2a.test.ts` tries who may call which. */
+const OF_A2A = ['/a2a', '/a2a/agents/{agentType}'].flatMap((base) => [
+  `GET ${base}/.well-known/agent-card.json`,
+  `GET ${base}/extendedAgentCard`,
+  `GET ${base}/tasks`,
+  `GET ${base}/tasks/{target}`,
+  `POST ${base}`,
+  `POST ${base}/message:{send}`,
+  `POST ${base}/message:{stream}`,
+  `POST ${base}/tasks/{target}`,
+])
+const CARD = 'GET /.well-known/agent-card.json'
+
 it('lists every route that there is, and no other', () => {
-  expect(Object.keys({ ...ROUTES, ...PEERS_ONLY }).toSorted()).toEqual(
+  expect([...Object.keys({ ...ROUTES, ...PEERS_ONLY }), ...OF_A2A, CARD].toSorted()).toEqual(
     [...fixture.gateway.routes].toSorted(),
   )
 })

@@ -8,6 +8,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   '@langchain/': ['packages/adapters/langgraph', 'examples/four_frameworks'],
   '@mastra/': ['packages/adapters/mastra', 'examples/four_frameworks'],
   '@openai/agents': ['packages/adapters/openai-agents', 'examples/four_frameworks'],
+  '@a2a-js/': ['services/gateway'],
   '@ai-sdk/openai-compatible': ['packages/summarise'],
   bullmq: ['packages/transport'],
   ioredis: ['packages/transport'],

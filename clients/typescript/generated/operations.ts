@@ -2768,19 +2768,6 @@ sessionHealth: {
 readonly "status"?: "ok"
 }
 }
-/** What answers at /jsonrpc */
-sessionAgentCard: {
-  readonly method: 'GET'
-  readonly path: '/.well-known/agent-card.json'
-  readonly inPath: {
-
-}
-  readonly query: {
-
-}
-  readonly body: undefined
-  readonly answer: Readonly<Record<string, unknown>>
-}
 /** Whether the process is alive */
 health: {
   readonly method: 'GET'
@@ -2948,7 +2935,6 @@ listHandoffsApiSent: ['GET', '/api/profiles/{id}/handoffs/sent'],
 mcp: ['POST', '/mcp'],
 sendSessionMessage: ['POST', '/jsonrpc'],
 sessionHealth: ['GET', '/health'],
-sessionAgentCard: ['GET', '/.well-known/agent-card.json'],
 health: ['GET', '/healthz'],
 readiness: ['GET', '/readyz'],
 metrics: ['GET', '/metrics'],

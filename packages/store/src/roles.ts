@@ -86,6 +86,8 @@ export const TABLE_RIGHTS: Readonly<Record<keyof Tables, Readonly<Record<SplitRo
   remote_execution: both(ALL),
   offer: both(ALL),
   session_reply: both(ALL),
+  a2a_task: both(ALL),
+  a2a_message: both(ALL),
   stream_chunk: both(ALL),
   alert: both(ALL),
   alert_change: both(ALL),

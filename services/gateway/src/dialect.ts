@@ -95,7 +95,7 @@ async function send(
 
 /** What the gateway's own faces have in common: strict JSON in, RFC 9457 problems out. */
 export const JSON_FACE = {
-  contentTypes: { 'application/json': parseStrictly },
+  contentTypes: { 'application/json': (bytes: Buffer) => parseStrictly(bytes) },
   errorEnvelope: (problem: ProblemError, traceId: string | undefined) => ({
     contentType: PROBLEM_TYPE,
     body: problemBody(problem, traceId),

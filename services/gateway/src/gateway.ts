@@ -76,6 +76,10 @@ import { addControlRoutes } from './control-routes.ts'
 import { addAlertRoutes } from './alert-routes.ts'
 import { addEscalationRoutes } from './escalation-routes.ts'
 import { addHandleManyRoutes } from './handle-many.ts'
+import { createAgentTypes } from './a2a/agent-types.ts'
+import { createA2aFace } from './a2a/face.ts'
+import { createTaskFollowers } from './a2a/follow-tasks.ts'
+import type { TaskFollowers } from './a2a/follow-tasks.ts'
 import { createSession } from './jsonrpc/session.ts'
 import type { Session, SessionOptions } from './jsonrpc/session.ts'
 import { addSessionReplyRoutes } from './jsonrpc/reply-routes.ts'
@@ -161,6 +165,8 @@ export interface GatewayOptions {
   }
   /** Whose pages in browsers may call /mcp beside those of this machine. */
   readonly mcp?: Pick<McpOptions, 'origins'> | undefined
+  /** How agents of others are answered by A2A. */
+  readonly a2a?: A2aOptions
   /** Where the handoff service of SW4RM listens, and how; without it, nowhere. */
   readonly sw4rm?: Sw4rmOptions | undefined
   /** Where receivers are called directly for mode=sync; without it, what is sent so goes by the queue. */
@@ -177,6 +183,17 @@ export interface GatewayOptions {
   readonly remote?: RemoteOptions | undefined
   /** Further ways to be called, beside `/v2`. */
   readonly dialects?: readonly Dialect[]
+}
+
+export interface A2aOptions {
+  /** Where callers reach this gateway, as agent cards say it; by default, where each says that it does. */
+  readonly publicUrl?: string | undefined
+  /** The agent type that gets the messages that name none. */
+  readonly agentType?: string | undefined
+  /** Whether callers of A2A 0.3 are answered too. */
+  readonly legacy?: boolean
+  /** How long an answer waits for the end of a task. */
+  readonly waitMs?: number
 }
 
 export interface Gateway extends Service {
@@ -208,8 +225,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const pool = poolOf(options)
   const tenantPool = tenantPoolOf(options)
   const audit = auditReadsOf(options)
-  const { url: auditUrl, eraseToken, backupDays = 0 } = options.audit
-  const erasures = createAuditErasures({ url: auditUrl, token: eraseToken, tls: options.tls })
+  const { url: auditUrl, eraseToken: token, backupDays = 0 } = options.audit
+  const erasures = createAuditErasures({ url: auditUrl, token, tls: options.tls })
   const replay = createErasureReplay({ everyPool: pool, erasures, people, backupDays, logger })
   const work = workOf(options, pool)
   const { scanner, largeWork, remote, submitter } = work
@@ -217,10 +234,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   const readings = createReadingRecorder({ pool })
   const readers = createStreamReaders({ pool, logger, ...(limits.readers ?? READER_BOUNDS) })
   const { tokens, authenticate, authentication } = authenticationOf(options, pool)
-  const inner = [createLevelRecorder({ pool, metrics, logger }), refusals, readers, tokens]
-  const readiness = readinessOf(audit, pool)
-  const calls = callsOf(options)
-  const shares = sharesOf(options)
+  const followers = createTaskFollowers({ pool, logger })
+  const watching = [createLevelRecorder({ pool, metrics, logger }), readers, followers]
+  const inner = [...watching, refusals, tokens]
+  const [readiness, calls, shares] = [readinessOf(audit, pool), callsOf(options), sharesOf(options)]
   const sending = sendingOf({ options, pool, submitter, refusals, shares })
   const own = { options: options.session, pool, tenantPool, authenticate, remote, metrics }
   const beside = { authenticate, readings, options, remote, scanner }
@@ -246,6 +263,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       calls,
       session,
       readers,
+      followers,
       erasures,
       readiness,
       authentication,
@@ -273,7 +291,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       sw4rm = await sw4rmOf({ ...sending, ...beside, pool: tenantPool })
       await session.start()
       await tellUnknownTenants({ pool, apiKeys, logger })
-      if (eraseToken !== undefined) await replay.start()
+      if (token !== undefined) await replay.start()
     },
     stop() {
       const ends = { calls, submitter, remote, largeWork, inner, audit, pool, tenantPool }
@@ -354,6 +372,7 @@ interface Parts {
   readonly remote: RemoteWork | undefined
   readonly largeWork: LargeWork
   readonly readers: StreamReaders
+  readonly followers: TaskFollowers
   readonly calls: DirectCalls | undefined
 }
 
@@ -504,8 +523,32 @@ function facesOf(parts: FaceParts): readonly Face[] {
   })
   const faces = [v2, handoffsApi, ...dialects].map((dialect) => faceOf(dialect, sending))
   const mcp = createMcpFace({ authentication, host: options.host, ...options.mcp, logger })
-  return [...faces, mcp, session.face, operations]
+  return [...faces, mcp, session.face, a2aFaceOf(parts), operations]
 }
+
+function a2aFaceOf(parts: FaceParts): Face {
+  const { options, sending, pool, tenantPool, readers, followers, authentication } = parts
+  const { publicUrl, agentType, legacy = false, waitMs = A2A_WAIT_MS } = options.a2a ?? {}
+  return createA2aFace({
+    ...sending,
+    ...foreignOf(options),
+    authentication,
+    pool,
+    tenantPool,
+    readers,
+    followers,
+    agentTypes: createAgentTypes(tenantPool),
+    keyRing: options.keyRing,
+    findTaskTraceparent: (taskId) => findTaskTraceparent(tenantPool, taskId),
+    defaultAgentType: agentType,
+    publicUrl,
+    legacy,
+    waitMs,
+  })
+}
+
+/** Below what a proxy, and this server, let a connection be silent. */
+const A2A_WAIT_MS = 30_000
 
 /** What holds for all that comes in by a protocol without budgets and times. */
 const foreignOf = ({ foreign = {} }: GatewayOptions) => ({
@@ -540,7 +583,7 @@ async function stopInOrder({
   audit,
   pool,
   tenantPool,
-}: Omit<Parts, 'erasures'> & {
+}: Omit<Parts, 'erasures' | 'followers'> & {
   first: readonly (Service | undefined)[]
   server: FastifyInstance
   inner: readonly Service[]

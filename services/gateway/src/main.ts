@@ -28,6 +28,7 @@ import { createGateway } from './gateway.ts'
 import { openRemote } from './executions/remote-work.ts'
 import {
   GATEWAY_SETTINGS,
+  readA2a,
   readForeign,
   readLimits,
   readMcp,
@@ -81,6 +82,7 @@ await runProcess('gateway', {
       },
       limits: readLimits(settings),
       foreign: readForeign(settings),
+      a2a: readA2a(settings),
       session: { ...readSession(settings), env: process.env },
       mcp: readMcp(settings),
       remote,

@@ -6,15 +6,13 @@ import type { Detail, JsonValue } from '@baton/protocol'
 /** A message of 1 MiB, and room for what stands around it. */
 export const BODY_BYTES_MAX = DEFAULT_LIMITS.bytesMax + 65_536
 
-const LIMITS = {
-  ...DEFAULT_LIMITS,
-  bytesMax: BODY_BYTES_MAX,
-  depthMax: DEFAULT_LIMITS.depthMax + 2,
-}
+/** Levels around a message in the body of POST /v2/handoffs. */
+const LEVELS_AROUND = 2
 
-/** One strict JSON value. Throws 400 BATON_JSON_INVALID. */
-export function parseStrictly(bytes: Buffer): JsonValue {
-  const parsed = parseMessage(bytes, LIMITS)
+/** One strict JSON value, with a message in so many levels at most. Throws 400 BATON_JSON_INVALID. */
+export function parseStrictly(bytes: Buffer, levelsAround = LEVELS_AROUND): JsonValue {
+  const depthMax = DEFAULT_LIMITS.depthMax + levelsAround
+  const parsed = parseMessage(bytes, { ...DEFAULT_LIMITS, bytesMax: BODY_BYTES_MAX, depthMax })
   if (parsed.ok) return parsed.value
   throw notJson(parsed.details)
 }

@@ -36,7 +36,7 @@ import {
   UNSAFE_REDIS_SETTINGS,
 } from '@baton/engine/settings'
 import { parseReceivers } from '@baton/transport/receiver-urls'
-import type { GatewayOptions, SyncOptions } from './gateway.ts'
+import type { A2aOptions, GatewayOptions, SyncOptions } from './gateway.ts'
 import { READER_BOUNDS } from './streams/reader-bounds.ts'
 import type { Sw4rmOptions } from './sw4rm/open-sw4rm.ts'
 
@@ -152,7 +152,19 @@ export const GATEWAY_SETTINGS = {
     default: 900_000,
     help: 'How long a handoff is its agent’s after AcceptHandoff; later somebody else may have it.',
   }),
+  BATON_A2A_AGENT: optionalText({
+    help: 'The agent type that gets the messages of A2A that name none; without it such a message is refused.',
+  }),
+  BATON_A2A_WAIT_MS: integer({
+    min: 0,
+    max: 50_000,
+    default: 30_000,
+    help: 'How long an answer of A2A waits for the end of a task before it says that it is under way.',
+  }),
   ...SYNC_SETTINGS,
+  BATON_GATEWAY_PUBLIC_URL: optionalText({
+    help: 'Where callers reach the gateway, such as https://baton.example.org, as agent cards say it; without it a card names the host that it was asked of.',
+  }),
   BATON_GATEWAY_HOST: text({ default: '127.0.0.1', help: 'The address to listen on.' }),
   BATON_GATEWAY_PORT: integer({
     min: 0,
@@ -294,6 +306,28 @@ export const readSession = (settings: Settings<typeof GATEWAY_SETTINGS>) => ({
     endMs: settings.BATON_SESSION_REPLY_END_S * 1000,
   },
 })
+
+/** How agents of others are answered by A2A. Throws BATON_PUBLIC_URL_INVALID. */
+export const readA2a = (settings: Settings<typeof GATEWAY_SETTINGS>): A2aOptions => ({
+  publicUrl: readPublicUrl(settings.BATON_GATEWAY_PUBLIC_URL),
+  agentType: settings.BATON_A2A_AGENT,
+  waitMs: settings.BATON_A2A_WAIT_MS,
+})
+
+function readPublicUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isBare =
+    url !== undefined && `${url.search}${url.hash}${url.username}${url.password}` === ''
+  if (url === undefined || !isBare || !/^https?:$/.test(url.protocol)) throw PUBLIC_URL_INVALID
+  return url.href.replace(/\/+$/, '')
+}
+
+const PUBLIC_URL_INVALID = permanent(
+  'BATON_PUBLIC_URL_INVALID',
+  'BATON_GATEWAY_PUBLIC_URL is no address of a gateway',
+  { fix: 'Give one such as https://baton.example.org, without a query.' },
+)
 
 /** What came in by a protocol without budgets and times of its own. */
 export const readForeign = (settings: Settings<typeof GATEWAY_SETTINGS>) => ({

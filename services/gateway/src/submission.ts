@@ -35,7 +35,7 @@ export interface Submission {
   send(sender: HandoffSender): Promise<Sent>
 }
 
-interface SubmissionDeps {
+export interface SubmissionDeps {
   readonly keyRing: KeyRing
   /** What the task's first handoff was sent under; undefined where it has none. */
   findTaskTraceparent(taskId: string): Promise<string | undefined>
@@ -60,8 +60,12 @@ const PRIORITY_DEFAULT = 2
  * receiver judges (the state it needs, budget, safety) is left to it, so that the refusal is on record;
  * what could never be delivered, and what no receiver could accept, throws a 422 problem here.
  */
-export function readSubmission(request: FastifyRequest, deps: SubmissionDeps): Submission {
-  const body = request.body as StateSubmission | MessageSubmission
+export function readSubmission(
+  request: FastifyRequest,
+  deps: SubmissionDeps,
+  given: unknown = request.body,
+): Submission {
+  const body = given as StateSubmission | MessageSubmission
   return 'message' in body
     ? readMessage(request, body, deps.keyRing)
     : readState(request, body, deps)

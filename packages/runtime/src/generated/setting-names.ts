@@ -1,5 +1,7 @@
 // The settings of every process. Written by infra/generate-settings.ts; do not edit it.
 export const SETTING_NAMES: readonly string[] = [
+  'BATON_A2A_AGENT',
+  'BATON_A2A_WAIT_MS',
   'BATON_AGENTS',
   'BATON_AGENTS_SETTINGS',
   'BATON_ALERT_WEBHOOKS',
@@ -92,6 +94,7 @@ export const SETTING_NAMES: readonly string[] = [
   'BATON_GATEWAY_HOST',
   'BATON_GATEWAY_PASSWORD',
   'BATON_GATEWAY_PORT',
+  'BATON_GATEWAY_PUBLIC_URL',
   'BATON_GATEWAY_RATE_MAX',
   'BATON_GATEWAY_READERS_MAX',
   'BATON_GATEWAY_READERS_PER_KEY_MAX',

@@ -504,4 +504,15 @@ export interface Tables {
     candidate_rules: string
     compared_at: Generated<Date>
   }
+  'a2a_task': {
+    task_id: string
+    tenant: Generated<string>
+    context_id: string
+    created_at: Generated<Date>
+  }
+  'a2a_message': {
+    handoff_id: string
+    task_id: string
+    message_id: string
+  }
 }

@@ -19,7 +19,7 @@ import { keyWithScope, refusalOf } from '../request-context.ts'
 import { REQUEST_MS } from '../v2.ts'
 import type { KnownPeer, Peers } from './peers.ts'
 import { errorOf, invalidParams, NOTHING_TAKEN, rpcEnvelope } from './refusals.ts'
-import { AGENT_CARD, CARD, HEALTH, SEND_MESSAGE } from './schema.ts'
+import { HEALTH, SEND_MESSAGE } from './schema.ts'
 import { takeTask } from './take-task.ts'
 import type { TaskAnswer, TaskParts } from './take-task.ts'
 import { isOfTurn } from './worker-results.ts'
@@ -60,7 +60,6 @@ function addSessionRoutes(scope: FastifyInstance, parts: SessionFaceParts): void
   }
   scope.post('/jsonrpc', options, (request, reply) => answerRpc(parts, request, reply))
   scope.get('/health', { ...HEALTH, config: { quiet: true } }, async () => ({ status: 'ok' }))
-  scope.get('/.well-known/agent-card.json', CARD, async () => AGENT_CARD)
 }
 
 async function answerRpc(

@@ -65,31 +65,3 @@ export const HEALTH = open({
     400: QUERY_REFUSED,
   },
 })
-
-export const CARD = open({
-  operationId: 'sessionAgentCard',
-  summary: 'What answers at /jsonrpc',
-  response: { 200: answers('The agent card', { type: 'object' }), 400: QUERY_REFUSED },
-})
-
-/** The same for everybody: who may send what to whom is not told to strangers. */
-export const AGENT_CARD = {
-  name: 'Baton',
-  description: 'Takes tasks in the session handshake and hands them to agents, durably.',
-  version: '2.0',
-  url: '/jsonrpc',
-  preferredTransport: 'JSONRPC',
-  capabilities: { streaming: false, pushNotifications: false },
-  defaultInputModes: ['text/plain'],
-  defaultOutputModes: ['text/plain'],
-  securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
-  security: [{ bearer: [] }],
-  skills: [
-    {
-      id: 'session-handshake',
-      name: 'Session handshake',
-      description: 'TASK_DISPATCH, an inline header block or prose; answers a TASK_RESULT.',
-      tags: ['handoff'],
-    },
-  ],
-}

@@ -1,0 +1,10 @@
+// A2A: its messages as handoffs, and tasks in its words. Pure.
+export { toHandoff } from './handoff.ts'
+export type { SentMessage } from './handoff.ts'
+export { OPTIONS_SCHEMA } from './options.ts'
+export { readA2aMessage } from './read-message.ts'
+export type { A2aRefusal, AskedA2a } from './read-message.ts'
+export { RESULT_ARTIFACT, resultsOf, taskStateOf, toStatus, toTask } from './task.ts'
+export type { Shown, StoredTask, TaskFacts } from './task.ts'
+export { A2A, HANDOFF_EXTENSION, isInterrupted, isTerminal, TASK_STATES } from './words.ts'
+export type { TaskState } from './words.ts'

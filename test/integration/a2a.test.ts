@@ -1,0 +1,251 @@
+// A2A 1.0 by the SDK's own client: what it sends is done by Baton's agents, over both bindings, also where a gateway dies.
+import { randomUUID } from 'node:crypto'
+import { TaskState } from '@a2a-js/sdk'
+import type { StreamResponse, Task } from '@a2a-js/sdk'
+import { withA2AExtensions } from '@a2a-js/sdk/client'
+import { permanent } from '@baton/runtime'
+import type { AgentContext } from '@baton/sdk'
+import { HANDOFF_EXTENSION } from '@baton/protocol/dialects/a2a'
+import { eventually } from '@baton/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { KEYS, openA2a, saying } from './a2a-fixture.ts'
+import type { A2aWorld, Binding } from './a2a-fixture.ts'
+import { answer, gate, recordingAgent } from './pipeline-fixture.ts'
+
+let world: A2aWorld
+const textOf = ({ state }: AgentContext, key: string): string => state[key] as string
+const held = gate()
+const echo = recordingAgent('echo', {
+  execute: async (context) => {
+    echo.executed.push(context)
+    return answer(context, { result: { text: `heard ${textOf(context, 'message')}` } })
+  },
+})
+const reviewer = recordingAgent('reviewer', {
+  requires: ['document'],
+  execute: async (context) =>
+    answer(context, { result: { length: textOf(context, 'document').length } }),
+})
+const slow = recordingAgent('slow', {
+  execute: async (context) => {
+    slow.executed.push(context)
+    const stopped = new Promise((_, reject) =>
+      context.signal.addEventListener('abort', () => reject(context.signal.reason as Error)),
+    )
+    await Promise.race([held.opened, stopped])
+    return answer(context)
+  },
+})
+const talker = recordingAgent('talker', {
+  execute: async (context) => {
+    for (const word of ['one', 'two', 'three']) await context.emit({ kind: 'text', content: word })
+    return answer(context, { result: { said: 3 } })
+  },
+})
+const broken = recordingAgent('broken', {
+  execute: async () => {
+    throw permanent('BATON_REVIEW_UNAVAILABLE', 'out of order')
+  },
+})
+
+beforeAll(async () => {
+  world = await openA2a('a2a')
+  await world.pipeline.start([echo, reviewer, slow, talker, broken].map((one) => one.agent))
+  await world.start()
+}, 60_000)
+afterAll(() => world.close())
+
+const taskIn = (result: unknown): Task => result as Task
+
+async function collect(stream: AsyncIterable<StreamResponse>): Promise<StreamResponse[]> {
+  const events: StreamResponse[] = []
+  for await (const event of stream) events.push(event)
+  return events
+}
+
+const kinds = (events: readonly StreamResponse[]) => events.map(({ payload }) => payload?.$case)
+
+describe.each<Binding>(['JSONRPC', 'HTTP+JSON'])('over %s', (binding) => {
+  it('has a plain text done by an agent type, and keeps its task', async () => {
+    const client = await world.client('echo', binding)
+    const sent = taskIn(await client.sendMessage(saying('hello')))
+    expect(sent.status?.state).toBe(TaskState.TASK_STATE_COMPLETED)
+    expect(sent.artifacts[0]?.parts.map(({ content }) => content)).toEqual([
+      { $case: 'data', value: { text: 'heard hello' } },
+      { $case: 'text', value: 'heard hello' },
+    ])
+    const read = await client.getTask({ id: sent.id, tenant: '' })
+    expect(read).toEqual(sent)
+    expect(read.history.map(({ parts }) => parts[0]?.content)).toEqual([
+      { $case: 'text', value: 'hello' },
+    ])
+    expect((await client.getTask({ id: sent.id, tenant: '', historyLength: 0 })).history).toEqual(
+      [],
+    )
+  })
+
+  it('gives the text as the one thing that an agent type needs, and data as members of its state', async () => {
+    const client = await world.client('reviewer', binding)
+    const said = taskIn(await client.sendMessage(saying('four')))
+    expect(said.artifacts[0]?.parts[0]?.content).toEqual({ $case: 'data', value: { length: 4 } })
+    const parts = [{ data: { document: 'seven77' } }, { text: 'please' }]
+    const given = taskIn(await client.sendMessage(saying('', { parts })))
+    expect(given.artifacts[0]?.parts[0]?.content).toEqual({ $case: 'data', value: { length: 7 } })
+    expect(given.history[0]?.parts).toHaveLength(2)
+  })
+
+  it('knows a message that comes again, and takes another content for another message', async () => {
+    const client = await world.client('echo', binding)
+    const messageId = randomUUID()
+    const [first, again, other] = await Promise.all(
+      ['same', 'same', 'other'].map((text) => client.sendMessage(saying(text, { messageId }))),
+    )
+    expect(taskIn(again).id).toBe(taskIn(first).id)
+    expect(taskIn(other).id).not.toBe(taskIn(first).id)
+  })
+
+  it('streams what an agent yields as an artifact that grows, then the result and the end', async () => {
+    const client = await world.client('talker', binding)
+    const events = await collect(client.sendMessageStream(saying('talk')))
+    expect(kinds(events)[0]).toBe('task')
+    const updates = events.flatMap(({ payload }) =>
+      payload?.$case === 'artifactUpdate' ? [payload.value] : [],
+    )
+    const words = updates.filter(({ artifact }) => artifact?.name === 'stream')
+    const texts = words.flatMap(({ artifact }) =>
+      artifact?.parts[0]?.content?.$case === 'text' ? [artifact.parts[0].content.value] : [],
+    )
+    expect(texts.join('')).toBe('onetwothree')
+    expect(words.map(({ append }) => append)[0]).toBe(false)
+    expect(words.at(-1)?.lastChunk).toBe(true)
+    expect(updates.at(-1)?.artifact?.artifactId).toBe('result')
+    const last = events.at(-1)?.payload
+    expect(last?.$case === 'statusUpdate' && last.value.status?.state).toBe(
+      TaskState.TASK_STATE_COMPLETED,
+    )
+  })
+
+  it('answers at once where asked to, is followed, and is canceled', async () => {
+    const client = await world.client('slow', binding)
+    const sent = taskIn(await client.sendMessage(saying('wait', {}, { returnImmediately: true })))
+    expect(sent.status?.state).toBe(TaskState.TASK_STATE_SUBMITTED)
+    const followed = collect(client.resubscribeTask({ id: sent.id, tenant: '' }))
+    await eventually(async () => slow.executed.some(({ taskId }) => taskId === sent.id), {
+      deadlineMs: 10_000,
+      describe: () => 'it executes',
+    })
+    const canceled = await client.cancelTask({ id: sent.id, tenant: '', metadata: {} })
+    expect(canceled.id).toBe(sent.id)
+    const events = await followed
+    expect(kinds(events)[0]).toBe('task')
+    const last = events.at(-1)?.payload
+    expect(last?.$case === 'statusUpdate' && last.value.status?.state).toBe(
+      TaskState.TASK_STATE_CANCELED,
+    )
+    await expect(
+      client.cancelTask({ id: sent.id, tenant: '', metadata: {} }),
+    ).rejects.toMatchObject({ name: 'TaskNotCancelableError' })
+    await expect(
+      collect(client.resubscribeTask({ id: sent.id, tenant: '' })),
+    ).rejects.toMatchObject({ name: 'UnsupportedOperationError' })
+  })
+
+  it('lists by context in pages, newest first, with a total', async () => {
+    const client = await world.client('echo', binding)
+    const contextId = `list ${binding} ${randomUUID()}`
+    for (const text of ['a', 'b', 'c']) await client.sendMessage(saying(text, { contextId }))
+    const asked = {
+      tenant: '',
+      contextId,
+      status: TaskState.TASK_STATE_UNSPECIFIED,
+      pageSize: 2,
+      pageToken: '',
+      statusTimestampAfter: undefined,
+    }
+    const first = await client.listTasks(asked)
+    expect([first.tasks.length, first.totalSize, first.pageSize]).toEqual([2, 3, 2])
+    expect(first.tasks[0]?.artifacts).toEqual([])
+    const second = await client.listTasks({ ...asked, pageToken: first.nextPageToken })
+    expect([second.tasks.length, second.nextPageToken]).toEqual([1, ''])
+    const times = [...first.tasks, ...second.tasks].map(({ status }) => status?.timestamp ?? '')
+    expect(times).toEqual(times.toSorted().toReversed())
+    const done = { ...asked, status: TaskState.TASK_STATE_COMPLETED, includeArtifacts: true }
+    expect((await client.listTasks(done)).tasks[0]?.artifacts).toHaveLength(1)
+    expect(
+      (await client.listTasks({ ...done, status: TaskState.TASK_STATE_FAILED })).totalSize,
+    ).toBe(0)
+  })
+
+  it('says in A2A how it ended where that is not well, and what there is not', async () => {
+    const client = await world.client('broken', binding)
+    const failed = taskIn(await client.sendMessage(saying('try')))
+    expect(failed.status?.state).toBe(TaskState.TASK_STATE_FAILED)
+    expect(failed.status?.message?.parts[1]?.content).toMatchObject({
+      value: { code: 'BATON_REVIEW_UNAVAILABLE' },
+    })
+    await expect(client.getTask({ id: randomUUID(), tenant: '' })).rejects.toMatchObject({
+      name: 'TaskNotFoundError',
+    })
+    await expect(client.sendMessage(saying('more', { taskId: failed.id }))).rejects.toMatchObject({
+      name: 'UnsupportedOperationError',
+    })
+    await expect(
+      client.sendMessage(
+        saying('', { parts: [{ raw: 'dGNr', mediaType: 'application/x-other' }] }),
+      ),
+    ).rejects.toMatchObject({ name: 'ContentTypeNotSupportedError' })
+  })
+
+  it('takes a whole handoff from who knows Baton, and says what the extension adds', async () => {
+    const client = await world.client('echo', binding)
+    const taskId = randomUUID()
+    const handoff = {
+      agentState: {
+        taskId,
+        agent: { agentId: 'planner', agentVersion: '2.0.0' },
+        currentState: { message: 'canonical' },
+        cost: {
+          spentSoFarUSD: 0,
+          budgetRemainingUSD: 0.5,
+          ownCostUSD: 0,
+          tokenSpent: { prompt: 0, completion: 0 },
+        },
+      },
+      targetAgentType: 'echo',
+    }
+    const sent = taskIn(
+      await client.sendMessage(
+        saying('', { parts: [{ data: handoff }], extensions: [HANDOFF_EXTENSION] }),
+        { serviceParameters: withA2AExtensions(HANDOFF_EXTENSION) as never },
+      ),
+    )
+    expect(sent.id).toBe(taskId)
+    expect(sent.status?.state).toBe(TaskState.TASK_STATE_COMPLETED)
+    expect(echo.executed.at(-1)?.message.fromAgent.agentId).toBe('planner')
+  })
+})
+
+it('tells a caller only what its scopes allow', async () => {
+  const sender = await world.client('echo', 'JSONRPC', KEYS.sender.key)
+  const sent = taskIn(await sender.sendMessage(saying('secret')))
+  expect([sent.status?.state, sent.artifacts]).toEqual([TaskState.TASK_STATE_SUBMITTED, []])
+  await expect(sender.getTask({ id: sent.id, tenant: '' })).rejects.toThrow(/handoffs:read/)
+  const reader = await world.client('echo', 'HTTP+JSON', KEYS.reader.key)
+  await expect(reader.sendMessage(saying('no'))).rejects.toThrow(/handoffs:send/)
+})
+
+it('has a card with caching headers for strangers, and one of its own for who calls', async () => {
+  const url = `${world.url()}/.well-known/agent-card.json`
+  const first = await fetch(url)
+  expect(first.status).toBe(200)
+  expect(first.headers.get('cache-control')).toBe('public, max-age=60')
+  const etag = first.headers.get('etag') ?? ''
+  const modified = first.headers.get('last-modified') ?? ''
+  const card = (await first.json()) as { skills: { id: string }[]; supportedInterfaces: unknown[] }
+  expect(card.skills.map(({ id }) => id)).toEqual(['broken', 'echo', 'reviewer', 'slow', 'talker'])
+  expect((await fetch(url, { headers: { 'if-none-match': etag } })).status).toBe(304)
+  expect((await fetch(url, { headers: { 'if-modified-since': modified } })).status).toBe(304)
+  expect((await fetch(`${world.url()}/a2a/agents/none/.well-known/agent-card.json`)).status).toBe(
+    404,
+  )
+})
