@@ -5,6 +5,7 @@ import type { OutputChunk, Plugin } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 import type { PublicPackage } from './public-packages.ts'
 import { TARGET } from './public-packages.ts'
+import { asTypedOutside } from './typed-outside.ts'
 import { folderOf, isOurs, readManifest, ROOT, sourceOf } from './workspace.ts'
 
 /** The file in `dist/` that an entry of the exports becomes, without its ending. */
@@ -53,10 +54,13 @@ const declarationOf = (path: string, declarations: string): string =>
   join(declarations, path.slice(ROOT.length)).replace(/\.ts$/, '.d.ts')
 
 /** Threads are named by their source file; in a package they are built as well. */
-const threadsBuilt = (names: readonly string[]): Plugin => ({
-  name: 'threads',
+const outside = (threads: readonly string[]): Plugin => ({
+  name: 'outside',
   renderChunk: (code) =>
-    names.reduce((text, name) => text.replaceAll(`"${name}.ts"`, `"${name}.js"`), code),
+    threads.reduce(
+      (text, name) => text.replaceAll(`"${name}.ts"`, `"${name}.js"`),
+      asTypedOutside(code),
+    ),
 })
 
 export async function bundleCode(
@@ -67,7 +71,7 @@ export async function bundleCode(
   const build = await rolldown({
     input: { ...entriesOf(told), ...Object.fromEntries(threads) },
     platform: told.runsAnywhere ? 'neutral' : 'node',
-    plugins: [workspace(told), threadsBuilt(Object.keys(told.threads ?? {}))],
+    plugins: [workspace(told), outside(Object.keys(told.threads ?? {}))],
     tsconfig: false,
     transform: { target: TARGET },
     // That a module is loaded late matters to the checkout only.

@@ -18,6 +18,7 @@ export const COMPILER = join(
 
 /** The gate has checked the types; here they are only written down. */
 export async function emitDeclarations(folders: readonly string[], outDir: string): Promise<void> {
+  if (folders.length === 0) return
   await mkdir(outDir, { recursive: true })
   const include = folders.map((folder) => {
     const source = join(folder, 'src')

@@ -24,3 +24,7 @@ export function examplesOf(name: string, page: string): readonly Example[] {
     needsBaton: needs !== undefined,
   }))
 }
+
+/** Blocks of a shell that are typed where a Baton runs. */
+export const commandsOf = (page: string): readonly string[] =>
+  [...page.matchAll(/^```sh needs-baton\n(.*?)^```$/gms)].map(([, block = '']) => block)

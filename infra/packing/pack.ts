@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { OutputChunk } from 'rolldown'
+import { bundleProgram } from './bundle-program.ts'
 import { bundleCode, bundleTypes, fileOf, namesNodeTypes } from './bundle.ts'
 import { emitDeclarations } from './declarations.ts'
 import type { PublicPackage } from './public-packages.ts'
@@ -39,7 +40,8 @@ export async function pack(
   try {
     await mkdir(target, { recursive: true })
     const declarations = join(work, 'declarations')
-    const folders = new Set(packages.flatMap((told) => [...foldersOf(told)]))
+    const typed = packages.filter(({ entries }) => entries.length > 0)
+    const folders = new Set(typed.flatMap((told) => [...foldersOf(told)]))
     await emitDeclarations([...folders], declarations)
     const made = await Promise.allSettled(
       packages.map(async (told) => {
@@ -76,8 +78,10 @@ interface Work {
 async function writePackage(told: PublicPackage, work: Work): Promise<PackedManifest> {
   const { folder, declarations } = work
   const dist = join(folder, 'dist')
-  const code = textOf(await bundleCode(told, dist))
-  const types = textOf(await bundleTypes(told, dist, declarations))
+  const code = textOf(
+    told.program === undefined ? await bundleCode(told, dist) : await bundleProgram(told, folder),
+  )
+  const types = told.entries.length === 0 ? '' : textOf(await bundleTypes(told, dist, declarations))
   const manifest = manifestOf(told, { code, types, repository: work.repository })
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   await copyFile(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
@@ -115,20 +119,32 @@ function manifestOf(told: PublicPackage, { code, types, repository }: Built) {
     ...(repository === undefined ? {} : { repository: { type: 'git', url: repository } }),
     type: 'module',
     engines: ENGINES,
-    sideEffects: false,
+    sideEffects: told.program !== undefined,
     exports: {
       ...Object.fromEntries(told.entries.map((entry) => [entry, exported(fileOf(entry))])),
       './package.json': './package.json',
     },
     ...(told.bin === undefined ? {} : { bin: told.bin }),
-    files: ['dist', 'CHANGELOG.md', ...Object.keys(told.files ?? {})],
+    files: filesOf(told),
     dependencies: dependenciesOf(told, { code, types }),
+    // What `new agent` writes is checked with it.
+    ...(told.program === undefined
+      ? {}
+      : { devDependencies: { typescript: installedVersion(ROOT, 'typescript') } }),
     ...(Object.keys(peerDependencies).length === 0
       ? {}
       : { peerDependencies, peerDependenciesMeta }),
     publishConfig: { access: 'public', provenance: true },
   }
 }
+
+const filesOf = ({ program, files = {} }: PublicPackage): readonly string[] => [
+  ...(program === undefined
+    ? ['dist']
+    : ['chunks', ...program.modules.map((path) => path.replace(/\.ts$/, '.js')), ...program.reads]),
+  'CHANGELOG.md',
+  ...Object.keys(files),
+]
 
 const exported = (name: string) => ({ types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` })
 
@@ -140,7 +156,7 @@ function dependenciesOf(
   const found: Record<string, string> = {}
   for (const name of told.asksFor ?? [])
     if (named(code, name) || named(types, name))
-      found[name] = rangeOf(readManifest(join(ROOT, 'packages/sdk')).version)
+      found[name] = rangeOf(readManifest(join(ROOT, 'packages/sdk')).version, told)
   for (const folder of foldersOf(told)) {
     const { dependencies = {}, devDependencies = {} } = readManifest(folder)
     const wanted = [
@@ -149,7 +165,7 @@ function dependenciesOf(
         (name) => name.startsWith('@types/') && named(types, name.slice('@types/'.length)),
       ),
     ]
-    for (const name of wanted) found[name] = rangeOf(installedVersion(folder, name))
+    for (const name of wanted) found[name] = rangeOf(installedVersion(folder, name), told)
   }
   return Object.fromEntries(
     Object.entries(found).toSorted(([one], [other]) => (one < other ? -1 : 1)),

@@ -8,7 +8,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pack } from './pack.ts'
 import type { Packed } from './pack.ts'
-import { checkTypes, openProject, runExample } from './project.ts'
+import type { Example } from './examples.ts'
+import { checkTypes, openProject, runExample, startBaton } from './project.ts'
 import type { Project } from './project.ts'
 import { PUBLIC_PACKAGES } from './public-packages.ts'
 
@@ -22,12 +23,12 @@ beforeAll(async () => {
   tarballs = await mkdtemp(join(tmpdir(), 'baton-tarballs-'))
   packed = await pack(PUBLIC_PACKAGES, { target: tarballs })
   project = await openProject(packed, { source: 'this checkout' })
-}, 120_000)
+}, 240_000)
 
 afterAll(async () => {
   await project?.remove()
   await rm(tarballs, { recursive: true })
-})
+}, 60_000)
 
 it('asks for nothing of ours that is not public', () => {
   const asked = packed.flatMap(({ manifest }) => Object.keys(manifest.dependencies))
@@ -36,9 +37,9 @@ it('asks for nothing of ours that is not public', () => {
   expect(ours.filter((name) => !names.includes(name))).toEqual([])
 })
 
-it.each(PUBLIC_PACKAGES.map(({ name }) => name))('%s shows a whole program', (name) => {
-  const own = project.examples.filter((example) => example.package === name)
-  expect(own).not.toEqual([])
+it.each(PUBLIC_PACKAGES)('$name shows what is run below', ({ name, entries }) => {
+  const programs = project.examples.filter((example) => example.package === name)
+  expect(programs.length).toBeGreaterThanOrEqual(entries.length > 0 ? 1 : 0)
 })
 
 it.each(['nodenext', 'bundler'] as const)(
@@ -49,13 +50,20 @@ it.each(['nodenext', 'bundler'] as const)(
   60_000,
 )
 
+const printedBy = async (examples: readonly Example[], env = process.env) => {
+  const printed = new Map<string, string>()
+  for (const example of examples)
+    printed.set(example.name, await runExample(project, example, { env }))
+  return printed
+}
+
+const saidBy = (examples: readonly Example[]) =>
+  new Map(examples.map(({ name, prints }) => [name, prints]))
+
 describe('runs as it stands', () => {
-  it('every example, and prints what its page says', async () => {
+  it('every example that needs no Baton, and prints what its page says', async () => {
     const examples = project.examples.filter(({ needsBaton }) => !needsBaton)
-    const printed = new Map<string, string>()
-    for (const example of examples) printed.set(example.name, await runExample(project, example))
-    const said = examples.map(({ name, prints }) => [name, prints ?? printed.get(name)] as const)
-    expect(printed).toEqual(new Map(said))
+    expect(await printedBy(examples)).toEqual(saidBy(examples))
   }, 60_000)
 
   it('the verifier, on the evidence that it brings', async () => {
@@ -64,4 +72,16 @@ describe('runs as it stands', () => {
     const { stdout } = await run('node_modules/.bin/baton-verify', args, { cwd: project.folder })
     expect(stdout).toMatch(/^VALID: /m)
   })
+
+  it('the command line with all services, and the examples and commands that need them', async () => {
+    const baton = await startBaton(project)
+    try {
+      const examples = project.examples.filter(({ needsBaton }) => needsBaton)
+      expect(await printedBy(examples, baton.env)).toEqual(saidBy(examples))
+      for (const commands of project.commands)
+        await run('sh', ['-euc', commands], { cwd: project.folder })
+    } finally {
+      await baton.stop()
+    }
+  }, 180_000)
 })

@@ -1,4 +1,5 @@
 // What of this checkout is for programs outside of it, and what each package carries. The rest is decided here for all of them.
+import type { Program } from './bundle-program.ts'
 
 /** A package that npm is given. Its folder has its `package.json`, `README.md` and `CHANGELOG.md`. */
 export interface PublicPackage {
@@ -8,6 +9,8 @@ export interface PublicPackage {
   readonly keywords: readonly string[]
   /** Those of the manifest's `exports` that programs may import. */
   readonly entries: readonly string[]
+  /** What it is besides: processes, and what they read. */
+  readonly program?: Program
   /** Modules that nothing imports, such as threads, by the name that they are loaded by. */
   readonly threads?: Readonly<Record<string, string>>
   /** Commands, by the name that is typed: a file of `files`. */
@@ -24,8 +27,14 @@ export interface PublicPackage {
 export const ENGINES = { node: '>=22.19' }
 export const TARGET = 'node22'
 
-/** A library may be newer where whoever installs it has a newer one of the same major version; it is tried with what this checkout has. */
-export const rangeOf = (version: string): string => `^${version}`
+/**
+ * What is installed beside a library may be newer, of the same major version, so that it is there once for all who need it. A program gets
+ * what it was tested with.
+ */
+export const rangeOf = (version: string, { program }: Pick<PublicPackage, 'program'>): string =>
+  program === undefined ? `^${version}` : version
+
+const SERVICES = ['archiver', 'auditor', 'cli', 'gateway', 'receiver', 'relay', 'sealer', 'witness']
 
 const LEDGER = 'packages/ledger/verifier'
 
@@ -73,6 +82,52 @@ export const PUBLIC_PACKAGES: readonly PublicPackage[] = [
       'FORMAT.md': `${LEDGER}/FORMAT.md`,
       'example/evidence.tar': 'packages/verifier/example/evidence.tar',
       'example/auditor.policy': 'packages/verifier/example/auditor.policy',
+    },
+  },
+  {
+    name: '@baton/client',
+    folder: 'clients/typescript',
+    description:
+      'Baton over HTTP on nothing but fetch: for browsers, Deno, Bun and Node. No dependency.',
+    keywords: ['agents', 'handoff', 'client', 'fetch', 'http'],
+    entries: ['.'],
+    runsAnywhere: true,
+  },
+  {
+    name: '@baton/ai-sdk',
+    folder: 'packages/adapters/ai-sdk',
+    description:
+      'Durable handoffs for the Vercel AI SDK: a tool that hands over, hosted agents, messages.',
+    keywords: ['agents', 'handoff', 'ai-sdk', 'vercel'],
+    entries: ['.'],
+    asksFor: ['@baton/sdk'],
+  },
+  {
+    name: '@baton/cli',
+    folder: 'services/cli',
+    description:
+      'Baton whole: every process, an instance of one’s own on this machine, and the command line.',
+    keywords: ['agents', 'handoff', 'durable', 'outbox', 'audit', 'cli'],
+    entries: [],
+    bin: { baton: 'services/cli/src/main.js' },
+    program: {
+      modules: [
+        ...SERVICES.map((name) => `services/${name}/src/main.ts`),
+        'services/cli/src/main-job/agents.ts',
+        'services/cli/src/gamedays/agents.ts',
+        'services/cli/src/gamedays/moved-clock.ts',
+        'packages/engine/src/large-work-thread.ts',
+      ],
+      reads: [
+        'clients/python/baton.py',
+        'infra/runbooks',
+        'packages/audit/migrations',
+        'packages/audit/src/generated',
+        'packages/ledger/verifier/generated/page.html',
+        'packages/store/migrations',
+        'schemas',
+        'services/gateway/proto',
+      ],
     },
   },
 ]

@@ -100,11 +100,13 @@ function documentOf(name: string, versions: ReadonlyMap<string, Offered>, url: s
   }
 }
 
+/** The store of pnpm may keep equal files once, which tar would write as links, and npm unpacks none. */
+const WHOLE_FILES = process.platform === 'linux' ? ['--hard-dereference'] : []
+
 /** npm takes off the first folder, whatever its name, and does not insist on compression. */
 function sendFolder(folder: string, answer: ServerResponse): void {
-  const tar = spawn('tar', ['-chf', '-', '-C', dirname(folder), basename(folder)], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+  const args = [...WHOLE_FILES, '-cf', '-', '-C', dirname(folder), basename(folder)]
+  const tar = spawn('tar', args, { stdio: ['ignore', 'pipe', 'ignore'] })
   tar.stdout.pipe(answer)
   tar.once('error', () => answer.destroy())
 }

@@ -1,4 +1,4 @@
-// Finds the licence texts of the dependencies that are installed in a pnpm workspace.
+// Finds the licence texts of the dependencies that are installed in a pnpm workspace, or in a folder by npm.
 import type { Dirent } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
@@ -19,13 +19,15 @@ const TEXTS_MAX = 1_000
 const FOLDERS_AT_ONCE = 16
 
 /**
- * The distinct licence texts below `root/node_modules/.pnpm`, ordered by package, version and path, so
+ * The distinct licence texts below `root/node_modules/.pnpm`, or below `root/node_modules` where there is none, ordered by package, version and path, so
  * that the same installation gives the same list. Texts that differ in white space only are one; a
  * different copyright line is a different contract. At most 1,000 texts of at most 128 KiB; a root
  * without installed dependencies gives none.
  */
 export async function collectLicences(root: string): Promise<readonly LicenceText[]> {
-  const folders = await packageFolders(join(root, 'node_modules', '.pnpm'))
+  const modules = join(root, 'node_modules')
+  const stored = await packageFolders(join(modules, '.pnpm'))
+  const folders = stored.length > 0 ? stored : await realFolders(modules)
   const found: LicenceText[] = []
   for (let start = 0; start < folders.length; start += FOLDERS_AT_ONCE) {
     const some = folders.slice(start, start + FOLDERS_AT_ONCE)

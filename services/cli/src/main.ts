@@ -6,12 +6,11 @@ import type { Context } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
 import type { GlobalOptions } from './program.ts'
-import { ROOT } from './root.ts'
+import { OWN_HOME } from './root.ts'
 import type { Output } from './terminal/output.ts'
 
 // Most of the time of a short command is the compiling of what it loads, so that is kept; where NODE_COMPILE_CACHE says so, there.
-const state = join(ROOT, '.baton')
-if (existsSync(state)) enableCompileCache(join(state, 'compile-cache'))
+if (existsSync(OWN_HOME)) enableCompileCache(join(OWN_HOME, 'compile-cache'))
 // Nothing that was loaded before is kept.
 const { asksForJson, runProgram } = await import('./program.ts')
 const { describeError, failureLine } = await import('./terminal/describe-error.ts')

@@ -110,7 +110,10 @@ export function createProgram({ writeOut, writeError }: ProgramOptions, run: Run
     )
     .version(manifest.version, '--version', 'print the version')
     .option('--json', 'print data as JSON on stdout')
-    .option('--home <folder>', 'folder of the embedded instance (default: .baton in the checkout)')
+    .option(
+      '--home <folder>',
+      'folder of the embedded instance (default: .baton in the checkout, or here)',
+    )
     .option('--as <name>', 'who acts: operator, reviewer-1 or reviewer-2 (default: operator)')
     .addHelpText('after', EXAMPLES)
     .configureHelp({ showGlobalOptions: true })

@@ -1,5 +1,5 @@
 // What a command is given, read from its options and the environment.
-import { isAbsolute, join, resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { readSettings, secureDatabaseUrls, withFilesRead } from '@baton/runtime'
 import type { Context, Environment } from './context.ts'
 import {
@@ -10,7 +10,7 @@ import { readPerson } from './instance/secrets.ts'
 import { asOperator } from './instance/tls-files.ts'
 import { withoutPrinted } from './program-environment.ts'
 import type { GlobalOptions } from './program.ts'
-import { ROOT } from './root.ts'
+import { OWN_HOME } from './root.ts'
 import { CLI_SETTINGS, HANDED_ON_SETTINGS } from './settings.ts'
 import { createOutput } from './terminal/output.ts'
 
@@ -26,7 +26,7 @@ export function readContext(
   given: Given,
 ): Context {
   const environment = withoutPrinted(given.environment)
-  const chosen = home ?? (environment['BATON_HOME'] || join(ROOT, '.baton'))
+  const chosen = home ?? (environment['BATON_HOME'] || OWN_HOME)
   const folder = isAbsolute(chosen) ? chosen : resolve(chosen)
   const told: Environment = { ...installationEnvironment(folder, actAs), ...environment }
   // On an installation its folder says who is known; a key of one's own names its owner itself.

@@ -1,7 +1,6 @@
 // The published schemas as they stand in the registry: fixed paths, exact bytes, never changed once out.
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import registry from '@baton/schemas/registry.json' with { type: 'json' }
 
 export interface SchemaDocument {
@@ -17,7 +16,7 @@ export interface SchemaDocuments {
   readonly byPath: ReadonlyMap<string, SchemaDocument>
 }
 
-const { resolve } = createRequire(import.meta.url)
+const FOLDER = new URL('.', import.meta.resolve('@baton/schemas/registry.json'))
 
 /** Reads the registry and every document it lists. */
 export function readSchemaDocuments(): SchemaDocuments {
@@ -28,6 +27,6 @@ export function readSchemaDocuments(): SchemaDocuments {
 }
 
 function readDocument(path: string): SchemaDocument {
-  const bytes = readFileSync(resolve(`@baton/schemas/${path}`))
+  const bytes = readFileSync(new URL(path, FOLDER))
   return { path, bytes, etag: `"${hash('sha256', bytes, 'hex')}"` }
 }

@@ -1,9 +1,9 @@
 // The Postgres binaries from npm, in a place where the server's account can run them.
 import { execFile } from 'node:child_process'
-import { chmod, cp, lstat, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { chmod, cp, lstat, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { permanent } from '@baton/runtime'
 import type { Account } from './account.ts'
@@ -22,13 +22,14 @@ interface NativePackage {
 /** The folder with `initdb` and `postgres` that the account can really run (tried, not guessed). */
 export async function runnableBinaries(account: Account): Promise<string> {
   const native = await nativePackage()
+  // Where it may not be written to, the copy has them.
+  await linkLibraries(native.folder).catch(() => undefined)
   const inPlace = join(native.folder, 'bin')
   const failure = await failureOf(inPlace, account)
   if (failure === undefined) return inPlace
   for (const shared of account.uid === undefined ? [] : SHARED_FOLDERS) {
-    const copy = await sharedCopy(native, shared).catch(() => null)
-    if (copy === null) continue
-    if ((await failureOf(join(copy, 'bin'), account)) === undefined) return join(copy, 'bin')
+    const bin = await sharedCopy(native, { shared, account }).catch(() => undefined)
+    if (bin !== undefined) return bin
   }
   throw permanent('BATON_POSTGRES_NOT_RUNNABLE', `the Postgres in ${inPlace} does not run here`, {
     cause: failure,
@@ -41,21 +42,49 @@ export async function embeddedPostgresMajor(): Promise<number> {
   return Number.parseInt((await nativePackage()).version, 10)
 }
 
-/** One copy per version and machine, owned by root and writable by nobody else; replaced when it is not. */
-async function sharedCopy(native: NativePackage, shared: string): Promise<string> {
+interface Sharing {
+  readonly shared: string
+  readonly account: Account
+}
+
+/**
+ * One copy per version and machine, owned by root and writable by nobody else; replaced when it is not, or does not run. Answers where its
+ * programs are; rejects where they do not run here.
+ */
+async function sharedCopy(native: NativePackage, { shared, account }: Sharing): Promise<string> {
   const home = join(shared, `baton-postgres-${native.version}`)
-  if (await isTrusted(home)) return join(home, 'native')
+  const binOf = (folder: string) => join(folder, 'native', 'bin')
+  const runs = async () =>
+    (await isTrusted(home)) && (await failureOf(binOf(home), account)) === undefined
+  if (await runs()) return binOf(home)
   const draft = await mkdtemp(join(shared, 'baton-postgres-'))
-  await cp(native.folder, join(draft, 'native'), { recursive: true, verbatimSymlinks: true })
-  await chmod(draft, 0o755)
   try {
+    await cp(native.folder, join(draft, 'native'), { recursive: true, verbatimSymlinks: true })
+    await linkLibraries(join(draft, 'native'))
+    await chmod(draft, 0o755)
+    const failure = await failureOf(binOf(draft), account)
+    if (failure !== undefined) throw failure as Error
+    if (await isTrusted(home)) await rename(home, `${draft}.old`)
     await rename(draft, home)
-    return join(home, 'native')
-  } catch {
-    if (!(await isTrusted(home))) return join(draft, 'native')
-    await rm(draft, { recursive: true })
-    return join(home, 'native')
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true })
+    if (!(await runs())) throw error
+  } finally {
+    await rm(`${draft}.old`, { recursive: true, force: true })
   }
+  return binOf(home)
+}
+
+/** The names by which the libraries find one another; the package makes them as it is installed, which npm and pnpm can be told not to run. */
+async function linkLibraries(folder: string): Promise<void> {
+  const list = await readFile(join(folder, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
+  const links = JSON.parse(list) as readonly { readonly source: string; readonly target: string }[]
+  for (const { source, target } of links)
+    await symlink(basename(source), join(dirname(folder), target)).catch(unlessThere)
+}
+
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error
 }
 
 async function isTrusted(folder: string): Promise<boolean> {

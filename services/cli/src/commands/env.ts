@@ -5,7 +5,6 @@ import { runningInstance } from '@baton/embedded'
 import { permanent, transient } from '@baton/runtime'
 import { listTenants } from '@baton/store'
 import { openLog } from '../context.ts'
-import { ROOT } from '../root.ts'
 import type { Context, Environment } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
@@ -54,7 +53,7 @@ export async function env(context: Context, { format, tenant }: EnvOptions): Pro
   if (node !== undefined && !output.json) output.words(node.words)
   if (told.BATON_DATABASE_URL === undefined) output.words(HTTP_ONLY)
   if (output.isRead) {
-    output.words(`\nTake them into a shell with:\n  eval "$(${quietCommand(ROOT)} env)"`)
+    output.words(`\nTake them into a shell with:\n  eval "$(${quietCommand} env)"`)
     output.next(nextStep('new agent <name>'))
   }
   return EXIT.fine

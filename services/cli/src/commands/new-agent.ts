@@ -4,7 +4,7 @@ import { lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { permanent } from '@baton/runtime'
-import { ROOT } from '../root.ts'
+import { IS_CHECKOUT, OWN_HOME, ROOT } from '../root.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
@@ -61,20 +61,20 @@ const STEPS: Readonly<Record<Language, readonly string[]>> = {
 const templateOf = (name: string, home: string): AgentTemplate => ({
   name,
   envCommand: envCommand(home),
-  traceCommand: `${quietCommand(ROOT)}${homeOption(home)} trace TASK`,
+  traceCommand: `${quietCommand}${homeOption(home)} trace TASK`,
 })
 
-const envCommand = (home: string): string => `${quietCommand(ROOT)}${homeOption(home)} env`
+const envCommand = (home: string): string => `${quietCommand}${homeOption(home)} env`
 
-const homeOption = (home: string): string =>
-  home === join(ROOT, '.baton') ? '' : ` --home ${quoted(home)}`
+const homeOption = (home: string): string => (home === OWN_HOME ? '' : ` --home ${quoted(home)}`)
 
 const TEMPLATES: Readonly<
   Record<Language, (told: AgentTemplate, folder: string) => Promise<TemplateFiles>>
 > = {
   async typescript(told, folder) {
-    const sdk = await packSdk(folder)
-    return typescriptAgent({ ...told, sdk, typescript: await compilerVersion() })
+    const typescript = await compilerVersion()
+    if (!IS_CHECKOUT) return typescriptAgent({ ...told, sdk: await publishedSdk(), typescript })
+    return typescriptAgent({ ...told, sdk: { tarball: await packSdk(folder) }, typescript })
   },
   async python(told) {
     const client = await readFile(join(ROOT, 'clients', 'python', 'baton.py'), 'utf8').catch(
@@ -97,11 +97,22 @@ async function packSdk(folder: string): Promise<string> {
   }
 }
 
-/** The compiler with which this checkout is checked. */
+/** The compiler with which Baton is checked. */
 async function compilerVersion(): Promise<string> {
-  const path = join(ROOT, 'node_modules', 'typescript', 'package.json')
-  return (JSON.parse(await readFile(path, 'utf8')) as { version: string }).version
+  if (!IS_CHECKOUT) return (await readManifest(ROOT)).devDependencies?.['typescript'] ?? 'latest'
+  return (await readManifest(join(ROOT, 'node_modules', 'typescript'))).version
 }
+
+/** All packages of Baton are released together. */
+const publishedSdk = async () => ({ range: `^${(await readManifest(ROOT)).version}` })
+
+interface Manifest {
+  readonly version: string
+  readonly devDependencies?: Readonly<Record<string, string>>
+}
+
+const readManifest = async (folder: string): Promise<Manifest> =>
+  JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Manifest
 
 const notInCheckout = (what: string, cause: unknown) =>
   permanent('BATON_TEMPLATE_INCOMPLETE', `${what} could not be put into the folder`, {

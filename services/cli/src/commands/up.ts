@@ -4,7 +4,7 @@ import { BatonError, kindOf } from '@baton/runtime'
 import { createSender, parseSigningKeys } from '@baton/sdk'
 import { createPool, readServerFacts } from '@baton/store'
 import type { Pool } from '@baton/store'
-import { ROOT } from '../root.ts'
+import { installedIn } from '../root.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
@@ -42,7 +42,7 @@ export async function up(
   { once, reviews, queue, tls }: UpOptions,
 ): Promise<ExitCode> {
   const context = await chooseTls(given, tls)
-  const collecting = collectContracts(ROOT, reviews)
+  const collecting = collectContracts(installedIn(), reviews)
   collecting.catch(() => undefined)
   const instance = await openLastingInstance(context, { queue })
   try {

@@ -15,7 +15,7 @@ import {
   listCertificates,
 } from '../certificates/certificate-folder.ts'
 import { openLog } from '../context.ts'
-import { ROOT } from '../root.ts'
+import { moduleAt, ROOT } from '../root.ts'
 import type { Context } from '../context.ts'
 import {
   administratorOf,
@@ -298,7 +298,7 @@ async function writeFolders(known: Known, people: readonly KnownPerson[]): Promi
     })
   }
   await writePrivate(recordFile(folder), `${JSON.stringify(recordOf(plan), null, 2)}\n`)
-  for (const [name, text] of systemdFiles(plan, { root: ROOT, node: process.execPath }))
+  for (const [name, text] of systemdFiles(plan, { root: ROOT, moduleAt, node: process.execPath }))
     await writePrivate(join(folder, 'systemd', name), text)
 }
 

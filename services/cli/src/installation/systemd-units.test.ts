@@ -1,4 +1,5 @@
 // The script that installs units gives each process what is its own, and takes nothing that stands elsewhere.
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { makePlan } from './plan.ts'
 import { systemdFiles } from './systemd-units.ts'
@@ -15,7 +16,11 @@ it('makes or enters a folder elsewhere, and never takes what is in it', () => {
     anchor: '/srv/anchor.jsonl',
     cold: '/mnt/cold',
   })
-  const script = systemdFiles(plan, { root: '/opt/baton', node: '/usr/bin/node' }).get('install.sh')
+  const script = systemdFiles(plan, {
+    root: '/opt/baton',
+    moduleAt: join,
+    node: '/usr/bin/node',
+  }).get('install.sh')
   expect(script).toContain('\nenter baton-log /srv\n')
   expect(script).toContain('\nenter baton-log /mnt/cold\n')
   expect(script).toContain('\nown baton-log /etc/baton/state/sealer\n')

@@ -6,6 +6,8 @@ import { SETTINGS_FILE } from './settings-file.ts'
 interface Machine {
   /** The checkout, or wherever the programs stand. */
   readonly root: string
+  /** The module at a place below it. */
+  readonly moduleAt: (...place: readonly string[]) => string
   readonly node: string
 }
 
@@ -23,7 +25,7 @@ export function systemdFiles(plan: Plan, machine: Machine): ReadonlyMap<string, 
 /** A process is asked to drain for 25 s, and ends by itself five seconds later. */
 const STOP_MAX_S = 40
 
-function serviceUnit(plan: Plan, name: ProcessName, { root, node }: Machine): string {
+function serviceUnit(plan: Plan, name: ProcessName, { root, moduleAt, node }: Machine): string {
   const writes = foldersWritten(plan, name)
   return `[Unit]
 Description=Baton ${name}
@@ -38,7 +40,7 @@ User=${userOf(name)}
 Group=${userOf(name)}
 WorkingDirectory=${root}
 EnvironmentFile=${join(plan.folder, name, SETTINGS_FILE)}
-ExecStart=${node} ${join(root, 'services', name, 'src', 'main.ts')}
+ExecStart=${node} ${moduleAt('services', name, 'src', 'main')}
 Restart=always
 RestartSec=2
 TimeoutStopSec=${STOP_MAX_S}

@@ -4,7 +4,7 @@ import { startOrFetchRedis, startRedis } from '@baton/embedded'
 import type { RunningRedis, Unavailable } from '@baton/embedded'
 import { describeRedis, kindOf, readTls, redisAddressOf, transient } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
-import { ROOT } from '../root.ts'
+import { OWN_HOME } from '../root.ts'
 import type { Context } from '../context.ts'
 import { serverTls } from './instance-tls.ts'
 
@@ -22,7 +22,7 @@ export interface Queue {
 }
 
 /** A Redis binary is unpacked once per checkout, whatever the home. */
-export const REDIS_CACHE = join(ROOT, '.baton', 'redis-server')
+export const REDIS_CACHE = join(OWN_HOME, 'redis-server')
 
 /**
  * Opens the queue. Throws BATON_REDIS_UNAVAILABLE where Redis was asked for and does not answer, and

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ROOT } from '../root.ts'
+import { WORKING_FOLDER } from '../root.ts'
 import type { Context, Environment } from '../context.ts'
 import { serviceMain } from './services.ts'
 
@@ -19,7 +19,7 @@ export async function runServiceCommand(
 ): Promise<number> {
   const args = [serviceMain(service), command, ...(output.json ? ['--json'] : [])]
   const child = spawn(process.execPath, args, {
-    cwd: ROOT,
+    cwd: WORKING_FOLDER,
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -1,7 +1,6 @@
 // What each service of an instance is told: its own settings and no other service's secrets.
 import { hash } from 'node:crypto'
-import { join } from 'node:path'
-import { ROOT } from '../root.ts'
+import { moduleAt } from '../root.ts'
 import type { Environment } from '../context.ts'
 import { coldFolderOf } from './databases.ts'
 import { tlsEnvironment, urlOf, withoutOperator } from './tls-files.ts'
@@ -40,7 +39,7 @@ export interface Known {
 /** The agents that an instance hosts. */
 /** Those of the examples, some of which ask a language model. */
 export const AGENTS = {
-  BATON_AGENTS: join(ROOT, 'services', 'cli', 'src', 'main-job', 'agents.ts'),
+  BATON_AGENTS: moduleAt('services', 'cli', 'src', 'main-job', 'agents'),
   BATON_AGENTS_SETTINGS: 'BATON_LLM_BASE_URL,BATON_LLM_MODEL,BATON_LLM_API_KEY',
 }
 /** Short, because the one agent that fails on purpose should not hold up the main job. */

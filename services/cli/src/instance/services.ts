@@ -6,7 +6,7 @@ import type { ChildService, Seen, Supervision } from '@baton/embedded'
 import { parsePeople } from '@baton/ledger'
 import { codeOf } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
-import { ROOT } from '../root.ts'
+import { moduleAt, WORKING_FOLDER } from '../root.ts'
 import type { Context, Environment } from '../context.ts'
 import type { Databases } from './databases.ts'
 import type { Queue } from './queue.ts'
@@ -222,7 +222,7 @@ export async function settleServices(
 }
 
 /** The program of a folder of `services/`. */
-export const serviceMain = (name: string): string => join(ROOT, 'services', name, 'src', 'main.ts')
+export const serviceMain = (name: string): string => moduleAt('services', name, 'src', 'main')
 
 export const startService = (
   name: string,
@@ -234,7 +234,7 @@ export const startService = (
     name,
     isAgain,
     main: serviceMain(name),
-    folder: ROOT,
+    folder: WORKING_FOLDER,
     environment,
     logsDir: join(home, 'logs'),
   })

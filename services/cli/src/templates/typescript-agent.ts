@@ -2,9 +2,9 @@
 import type { AgentTemplate, TemplateFiles } from './agent-template.ts'
 import { readmeOf } from './agent-template.ts'
 
-/** `sdk` is the tarball beside them, `typescript` the version of the compiler. */
+/** `sdk` is the tarball beside them or the versions that npm may take, `typescript` the version of the compiler. */
 interface TypescriptTemplate extends AgentTemplate {
-  readonly sdk: string
+  readonly sdk: { readonly tarball: string } | { readonly range: string }
   readonly typescript: string
 }
 
@@ -21,10 +21,12 @@ export const typescriptAgent = (told: TypescriptTemplate): TemplateFiles => ({
     send: 'npm run send -- "four words to count"',
     files: `- \`agent.ts\`: the agent. Change \`execute\`, and in \`requires\` what the state must have; \`next: [{ to, taskDescription }]\` hands on to another agent type.
 - \`send.ts\`: sends the first handoff of a task, and waits for what comes of it.
-- \`npm run check\` checks the types.
-- \`${told.sdk}\`: \`@baton/sdk\` is not published yet, so it lies here, packed from the folder of Baton by \`npm run packages -- pack ${'FOLDER'} @baton/sdk\`.`,
+- \`npm run check\` checks the types.${'tarball' in told.sdk ? packedHere(told.sdk.tarball) : ''}`,
   }),
 })
+
+const packedHere = (tarball: string): string => `
+- \`${tarball}\`: \`@baton/sdk\`, packed from the folder of Baton by \`npm run packages -- pack ${'FOLDER'} @baton/sdk\`.`
 
 const agent = ({
   name,
@@ -102,7 +104,7 @@ const manifest = ({ name, sdk, typescript }: TypescriptTemplate): string =>
     type: 'module',
     engines: { node: '>=22.19' },
     scripts: { agent: 'node agent.ts', send: 'node send.ts', check: 'tsc' },
-    dependencies: { '@baton/sdk': `file:${sdk}` },
+    dependencies: { '@baton/sdk': 'tarball' in sdk ? `file:${sdk.tarball}` : sdk.range },
     devDependencies: { typescript },
   })
 

@@ -1,15 +1,19 @@
 // How a person calls this command line again, the same way they did this time.
 
-/** The words before a subcommand: through npm in a checkout. */
+import { IS_CHECKOUT, ROOT } from '../root.ts'
+
+/** The words before a subcommand: through npm in a checkout. Packing makes what is typed outside of it from all such words. */
 export const COMMAND = 'npm run baton --'
 
-/** The same from any folder, for what takes its output: npm itself is silent then. */
-export const quietCommand = (root: string): string =>
-  `npm --prefix ${quoted(root.replace(/\/$/, ''))} run --silent baton --`
-
 /** As a shell of POSIX reads it. */
-export const quoted = (text: string): string =>
-  /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+export function quoted(text: string): string {
+  return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+/** The same from any folder, for what takes its output: npm itself is silent then. */
+export const quietCommand = IS_CHECKOUT
+  ? `npm --prefix ${quoted(ROOT.replace(/\/$/, ''))} run --silent baton --`
+  : COMMAND
 
 export const nextStep = (args: string): string => `${COMMAND} ${args}`
 
@@ -17,4 +21,7 @@ export const nextStep = (args: string): string => `${COMMAND} ${args}`
 export const inHome = (words: string, home: string | undefined): string =>
   home === undefined
     ? words
-    : words.replaceAll(/npm run (?:baton|up) -- /g, (start) => `${start}--home ${quoted(home)} `)
+    : words.replaceAll(
+        /(?:npm run (?:baton|up) --|npx @baton\/cli) /g,
+        (start) => `${start}--home ${quoted(home)} `,
+      )
