@@ -83,6 +83,7 @@ export const SECTIONS: readonly Section[] = [
           'infra/monitoring/README.md',
           'infra/service-levels.md',
           'infra/alerts-as-webhooks.md',
+          'infra/events.md',
           'infra/opentelemetry.md',
           'infra/game-days.md',
         ],

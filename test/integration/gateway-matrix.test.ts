@@ -21,6 +21,8 @@ const SCOPES = [
   'erasures:plan',
   'erasures:approve',
   'metrics:read',
+  'events:read',
+  'events:subscribe',
 ] as const
 type Scope = (typeof SCOPES)[number]
 
@@ -59,6 +61,19 @@ const ROUTES: Readonly<Record<string, Scope | null>> = {
   'POST /v2/alerts/close': 'tasks:resume',
   'POST /v2/alerts/tests': 'tasks:resume',
   'GET /v2/alerts/tests/{id}': 'handoffs:read',
+  'GET /v2/events': 'events:read',
+  'POST /v2/event-subscriptions': 'events:subscribe',
+  'GET /v2/event-subscriptions': 'events:read',
+  'GET /v2/event-subscriptions/{id}': 'events:read',
+  'PATCH /v2/event-subscriptions/{id}': 'events:subscribe',
+  'DELETE /v2/event-subscriptions/{id}': 'events:subscribe',
+  'POST /v2/event-subscriptions/{id}/rotate': 'events:subscribe',
+  'POST /v2/event-subscriptions/{id}/pause': 'events:subscribe',
+  'POST /v2/event-subscriptions/{id}/resume': 'events:subscribe',
+  'POST /v2/event-subscriptions/{id}/test': 'events:subscribe',
+  'POST /v2/event-subscriptions/{id}/replay': 'events:subscribe',
+  'GET /v2/event-subscriptions/{id}/deliveries': 'events:read',
+  'POST /v2/event-subscriptions/{id}/redrive': 'events:subscribe',
   'GET /v2/escalations': 'handoffs:read',
   'GET /v2/escalations/{id}': 'handoffs:read',
   'POST /v2/escalations/{id}/acknowledge': 'tasks:resume',

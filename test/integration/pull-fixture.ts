@@ -17,6 +17,7 @@ export const pullKeys = {
   metrics: createApiKey({ scopes: 'metrics:read', operator: 'monitoring' }),
   /** A second key of the puller, for less than it claims with the first. */
   pullerNarrow: createApiKey({ scopes: 'executions:claim=only-this', operator: 'puller' }),
+  subscriber: createApiKey({ scopes: 'events:read+events:subscribe', operator: 'subscriber' }),
   people: createApiKey({ scopes: 'handoffs:send+handoffs:read+handoffs:cancel', operator: 'ann' }),
 }
 
@@ -82,7 +83,11 @@ const addressOf = (gateway: ServiceProcess): string => {
 }
 
 /** With a Redis there is a relay too; without, the gateway relays for its own agents. */
-export async function openPullWorld(purpose: string, redisUrl?: string): Promise<PullWorld> {
+export async function openPullWorld(
+  purpose: string,
+  redisUrl?: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<PullWorld> {
   const { adminUrl } = await acquirePostgres()
   const system = await createSystem({
     purpose,
@@ -99,6 +104,7 @@ export async function openPullWorld(purpose: string, redisUrl?: string): Promise
       BATON_UNDELIVERED_MS: '1000',
       BATON_RETRY_BASE_MS: '5',
       BATON_RETRY_CAP_MS: '20',
+      ...env,
     },
   })
   await system.start('auditor')

@@ -24,6 +24,8 @@ interface Document {
 const OTHERS: Readonly<Record<string, string>> = {
   '/v2/handoffs/{id}/chunks': 'a stream has at most 10,000 chunks, read by `after` and `limit`',
   '/v2/tasks/{id}/receipts': 'one for each execution of one task',
+  '/v2/events':
+    'events go on without end, read by `after` and `limit`, and isMore says whether there are more',
   '/v2/slo': 'pairs are bounded, and pairsLeftOut says how many are left out',
   '/api/handoffs': 'the Handoffs API as it is published has no pages',
   '/api/profiles/{id}/handoffs/inbox': 'the Handoffs API as it is published has no pages',

@@ -25,6 +25,23 @@ const SCANNER_DECISIONS = {
 export const COLUMN_VALUES: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
   'shadow_difference.active_decision': SCANNER_DECISIONS,
   'shadow_difference.candidate_decision': SCANNER_DECISIONS,
+  'event_subscription.mode': {
+    structured: ['services/gateway/src/events/subscription-routes.ts', "mode = 'structured'"],
+    binary: [
+      'services/gateway/src/events/subscription-schema.ts',
+      "enum: ['structured', 'binary']",
+    ],
+  },
+  'event_subscription.state': {
+    active: [`${STORE}/event-subscriptions.ts`, "update event_subscription set state = 'active'"],
+    paused: [`${STORE}/event-subscriptions.ts`, "update event_subscription set state = 'paused'"],
+    disabled: [`${STORE}/event-deliveries.ts`, "then 'disabled' else state end"],
+  },
+  'event_delivery.state': {
+    waiting: [`${STORE}/event-subscriptions.ts`, "update event_delivery set state = 'waiting'"],
+    delivered: [`${STORE}/event-deliveries.ts`, "update event_delivery d set state = 'delivered'"],
+    dead: [`${STORE}/event-deliveries.ts`, "then 'dead' else 'waiting' end"],
+  },
   'task.status': {
     PENDING_HANDOFF: [`${STORE}/send.ts`, "'PENDING_HANDOFF', (array_agg(checkpoint_id"],
     RUNNING: [`${STORE}/executions.ts`, "update task set status = 'RUNNING'"],

@@ -80,6 +80,157 @@ readonly "content": unknown
 })[]
 }
 
+export type CloudEvent = {
+readonly "specversion": "1.0"
+/** The same at every try and in every replay. */
+readonly "id": string
+/** Whose it is: /tenants/ and the name of the tenant. */
+readonly "source": string
+readonly "type": "baton.alert.acknowledged" | "baton.alert.closed" | "baton.alert.escalated" | "baton.alert.opened" | "baton.alert.repeated" | "baton.escalation.raised" | "baton.handoff.accepted" | "baton.handoff.approval-refused" | "baton.handoff.approved" | "baton.handoff.blocked" | "baton.handoff.cancel-requested" | "baton.handoff.canceled" | "baton.handoff.completed" | "baton.handoff.dead-lettered" | "baton.handoff.discarded" | "baton.handoff.executing" | "baton.handoff.expired" | "baton.handoff.failed" | "baton.handoff.fan-out-failed" | "baton.handoff.redacted" | "baton.handoff.rejected" | "baton.handoff.release-approved" | "baton.handoff.released" | "baton.handoff.rerouted" | "baton.handoff.returned" | "baton.handoff.revised" | "baton.handoff.rolled-back" | "baton.handoff.send-refused" | "baton.handoff.sender-asked" | "baton.subscription.test" | "baton.task.resumed"
+/** The task; of alerts the alert, of tests the subscription. */
+readonly "subject": string
+/** When it was recorded. */
+readonly "time": string
+readonly "datacontenttype"?: "application/json"
+/** The $id of the schema of its data; /schemas lists where each is. */
+readonly "dataschema": string
+readonly "data": Readonly<Record<string, unknown>>
+}
+
+export type EventPage = {
+readonly "events": readonly (CloudEvent)[]
+/** The id to go on after, with the same filter: of the last event that was looked at; null where there was none. */
+readonly "nextAfter": string | null
+/** Whether there are more by now. */
+readonly "isMore": boolean
+}
+
+export type Subscription = {
+readonly "subscriptionId": string
+/** Of the tenant’s own choice, and one subscription’s only. */
+readonly "name": string
+/** https, at an address of the public internet; checked at every connection. */
+readonly "url": string
+/** The whole event as the body (application/cloudevents+json), or its data with its attributes as ce- headers. */
+readonly "mode": "structured" | "binary"
+/** What is told: events that every one of these fits, in the filter dialects exact, prefix, suffix, all, any and not of the CloudEvents Subscriptions API, over attributes of events (type, subject, fromagent, toagent, reason, handoffid, severity and others). At most 64 expressions and values in all, 6 deep; [] tells everything. */
+readonly "filters": readonly (Readonly<Record<string, unknown>>)[]
+/** Nothing is sent while it is paused or disabled; what happens meanwhile waits as long as events are kept. */
+readonly "state": "active" | "paused" | "disabled"
+/** Why it was disabled: HTTP_410, EVENTS_FORGOTTEN. */
+readonly "reason": string | null
+/** Tries in a row that its consumer did not take. */
+readonly "failures": number
+/** When it is looked next whether its consumer is back; null where it is not away. */
+readonly "nextAt": string | null
+/** How many events its consumer took. */
+readonly "delivered": number
+readonly "deliveredAt": string | null
+readonly "failedAt": string | null
+/** A code, of the newest try that failed. */
+readonly "lastError": string | null
+/** Until then the secret of before signs beside the newest. */
+readonly "earlierSecretUntil": string | null
+/** Events that are tried again. */
+readonly "waiting": number
+/** Events that were given up. */
+readonly "deadLetters": number
+readonly "madeBy": string
+readonly "createdAt": string
+readonly "changedAt": string
+readonly "links": {
+readonly "self": string
+readonly "deliveries": string
+}
+}
+
+export type SubscriptionWithSecret = {
+readonly "subscriptionId": string
+/** Of the tenant’s own choice, and one subscription’s only. */
+readonly "name": string
+/** https, at an address of the public internet; checked at every connection. */
+readonly "url": string
+/** The whole event as the body (application/cloudevents+json), or its data with its attributes as ce- headers. */
+readonly "mode": "structured" | "binary"
+/** What is told: events that every one of these fits, in the filter dialects exact, prefix, suffix, all, any and not of the CloudEvents Subscriptions API, over attributes of events (type, subject, fromagent, toagent, reason, handoffid, severity and others). At most 64 expressions and values in all, 6 deep; [] tells everything. */
+readonly "filters": readonly (Readonly<Record<string, unknown>>)[]
+/** Nothing is sent while it is paused or disabled; what happens meanwhile waits as long as events are kept. */
+readonly "state": "active" | "paused" | "disabled"
+/** Why it was disabled: HTTP_410, EVENTS_FORGOTTEN. */
+readonly "reason": string | null
+/** Tries in a row that its consumer did not take. */
+readonly "failures": number
+/** When it is looked next whether its consumer is back; null where it is not away. */
+readonly "nextAt": string | null
+/** How many events its consumer took. */
+readonly "delivered": number
+readonly "deliveredAt": string | null
+readonly "failedAt": string | null
+/** A code, of the newest try that failed. */
+readonly "lastError": string | null
+/** Until then the secret of before signs beside the newest. */
+readonly "earlierSecretUntil": string | null
+/** Events that are tried again. */
+readonly "waiting": number
+/** Events that were given up. */
+readonly "deadLetters": number
+readonly "madeBy": string
+readonly "createdAt": string
+readonly "changedAt": string
+readonly "links": {
+readonly "self": string
+readonly "deliveries": string
+}
+/** Shown this once; null in a repetition after a day or after a change. */
+readonly "secret": string | null
+}
+
+export type Subscriptions = {
+readonly "subscriptions": readonly (Subscription)[]
+/** For the next page; null where this is the last. */
+readonly "nextCursor": string | null
+/** How many there are in all; counted to 10000. */
+readonly "total": number
+/** False where there are more than `total`. */
+readonly "totalIsExact": boolean
+}
+
+export type EventDeliveries = {
+readonly "deliveries": readonly ({
+readonly "eventId": string
+readonly "state": "waiting" | "delivered" | "dead"
+readonly "attempts": number
+readonly "firstAt": string
+/** When it is tried again. */
+readonly "nextAt": string | null
+readonly "endedAt": string | null
+readonly "lastError": string | null
+/** The event; null where it is not kept any more. */
+readonly "event": Readonly<Record<string, unknown>> | null
+})[]
+/** For the next page; null where this is the last. */
+readonly "nextCursor": string | null
+/** How many there are in all; counted to 10000. */
+readonly "total": number
+/** False where there are more than `total`. */
+readonly "totalIsExact": boolean
+}
+
+export type DeletedSubscription = {
+readonly "subscriptionId": string
+readonly "deleted": true
+}
+
+export type SubscriptionTest = {
+/** Of the event that is told; look for it at the consumer. */
+readonly "eventId": string
+}
+
+export type RedrivenEvents = {
+/** How many are tried again. */
+readonly "redriven": number
+}
+
 export type Sent = {
 readonly "handoffId": string
 readonly "taskId": string
@@ -1655,6 +1806,49 @@ readonly "content": unknown
 })[]
 }
 
+export type MakeSubscriptionRequest = {
+/** Of the tenant’s own choice, and one subscription’s only. */
+readonly "name": string
+/** https, at an address of the public internet; checked at every connection. */
+readonly "url": string
+/** The whole event as the body (application/cloudevents+json), or its data with its attributes as ce- headers. */
+readonly "mode"?: "structured" | "binary"
+/** What is told: events that every one of these fits, in the filter dialects exact, prefix, suffix, all, any and not of the CloudEvents Subscriptions API, over attributes of events (type, subject, fromagent, toagent, reason, handoffid, severity and others). At most 64 expressions and values in all, 6 deep; [] tells everything. */
+readonly "filters"?: readonly (Readonly<Record<string, unknown>>)[]
+/** whsec_ and 24 to 64 random bytes in base64; one is made where it is left out. */
+readonly "secret"?: string
+}
+
+export type ChangeSubscriptionRequest = {
+/** Of the tenant’s own choice, and one subscription’s only. */
+readonly "name"?: string
+/** https, at an address of the public internet; checked at every connection. */
+readonly "url"?: string
+/** The whole event as the body (application/cloudevents+json), or its data with its attributes as ce- headers. */
+readonly "mode"?: "structured" | "binary"
+/** What is told: events that every one of these fits, in the filter dialects exact, prefix, suffix, all, any and not of the CloudEvents Subscriptions API, over attributes of events (type, subject, fromagent, toagent, reason, handoffid, severity and others). At most 64 expressions and values in all, 6 deep; [] tells everything. */
+readonly "filters"?: readonly (Readonly<Record<string, unknown>>)[]
+}
+
+export type RotateSecretRequest = {
+/** whsec_ and 24 to 64 random bytes in base64; one is made where it is left out. */
+readonly "secret"?: string
+/** How long the secret of before signs beside the new one. */
+readonly "overlapHours"?: number
+}
+
+export type ReplayRequest = {
+/** Tells again what was made an event then and later. */
+readonly "since"?: string
+/** Tells again what came after this event. */
+readonly "after"?: string
+}
+
+export type RedriveEventsRequest = {
+/** All that were given up where it is left out. */
+readonly "eventIds"?: readonly (string)[]
+}
+
 /** Every operation, by its operationId. */
 export interface Operations {
 /** Send a handoff; answered once it is durable */
@@ -2595,6 +2789,186 @@ readonly "id": string
   readonly body: EmitRequest
   readonly answer: Emitted
 }
+/** Events of the tenant: as they come, or a page of those that are kept */
+readEvents: {
+  readonly method: 'GET'
+  readonly path: '/v2/events'
+  readonly inPath: {
+
+}
+  readonly query: {
+readonly "after"?: string
+readonly "since"?: string
+readonly "type"?: string
+readonly "taskId"?: string
+readonly "fromAgent"?: string
+readonly "toAgent"?: string
+readonly "reason"?: string
+readonly "filters"?: string
+readonly "limit"?: number
+}
+  readonly body: undefined
+  readonly answer: EventPage
+}
+/** Have a webhook told of events from now on; its secret is shown this once */
+makeEventSubscription: {
+  readonly method: 'POST'
+  readonly path: '/v2/event-subscriptions'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: MakeSubscriptionRequest
+  readonly answer: SubscriptionWithSecret
+}
+/** Subscriptions, oldest first */
+listEventSubscriptions: {
+  readonly method: 'GET'
+  readonly path: '/v2/event-subscriptions'
+  readonly inPath: {
+
+}
+  readonly query: {
+readonly "cursor"?: string
+readonly "limit"?: number
+}
+  readonly body: undefined
+  readonly answer: Subscriptions
+}
+/** One subscription, and how its deliveries go */
+getEventSubscription: {
+  readonly method: 'GET'
+  readonly path: '/v2/event-subscriptions/{id}'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: Subscription
+}
+/** Change where, how or of what is told; what waits already is told there too */
+changeEventSubscription: {
+  readonly method: 'PATCH'
+  readonly path: '/v2/event-subscriptions/{id}'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: ChangeSubscriptionRequest
+  readonly answer: Subscription
+}
+/** Tell it nothing more, and forget what waits */
+deleteEventSubscription: {
+  readonly method: 'DELETE'
+  readonly path: '/v2/event-subscriptions/{id}'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: EmptyRequest
+  readonly answer: DeletedSubscription
+}
+/** Sign with another secret; the one of before signs beside it for a while */
+rotateEventSecret: {
+  readonly method: 'POST'
+  readonly path: '/v2/event-subscriptions/{id}/rotate'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: RotateSecretRequest
+  readonly answer: SubscriptionWithSecret
+}
+/** Send nothing until it is resumed; what happens meanwhile waits */
+pauseEventSubscription: {
+  readonly method: 'POST'
+  readonly path: '/v2/event-subscriptions/{id}/pause'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: EmptyRequest
+  readonly answer: Subscription
+}
+/** Send what waits, at once; also where it was disabled or its consumer seemed away */
+resumeEventSubscription: {
+  readonly method: 'POST'
+  readonly path: '/v2/event-subscriptions/{id}/resume'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: EmptyRequest
+  readonly answer: Subscription
+}
+/** Have it told an event of type baton.subscription.test */
+testEventSubscription: {
+  readonly method: 'POST'
+  readonly path: '/v2/event-subscriptions/{id}/test'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: EmptyRequest
+  readonly answer: SubscriptionTest
+}
+/** Tell events again, under the same ids, from a time or from behind an event */
+replayEvents: {
+  readonly method: 'POST'
+  readonly path: '/v2/event-subscriptions/{id}/replay'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: ReplayRequest
+  readonly answer: Subscription
+}
+/** Events that were not taken at the first try, the newest first; state=dead lists dead letters */
+listEventDeliveries: {
+  readonly method: 'GET'
+  readonly path: '/v2/event-subscriptions/{id}/deliveries'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+readonly "state"?: "waiting" | "delivered" | "dead"
+readonly "cursor"?: string
+readonly "limit"?: number
+}
+  readonly body: undefined
+  readonly answer: EventDeliveries
+}
+/** Try dead letters again: these, or all */
+redriveEvents: {
+  readonly method: 'POST'
+  readonly path: '/v2/event-subscriptions/{id}/redrive'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: RedriveEventsRequest
+  readonly answer: RedrivenEvents
+}
 /** Replies that no session peer took until the end of trying, newest first */
 listSessionReplies: {
   readonly method: 'GET'
@@ -2925,6 +3299,19 @@ keepExecutions: ['POST', '/v2/executions/heartbeat'],
 settleExecutions: ['POST', '/v2/executions/settle'],
 readChunks: ['GET', '/v2/handoffs/{id}/chunks'],
 emitChunks: ['POST', '/v2/handoffs/{id}/chunks'],
+readEvents: ['GET', '/v2/events'],
+makeEventSubscription: ['POST', '/v2/event-subscriptions'],
+listEventSubscriptions: ['GET', '/v2/event-subscriptions'],
+getEventSubscription: ['GET', '/v2/event-subscriptions/{id}'],
+changeEventSubscription: ['PATCH', '/v2/event-subscriptions/{id}'],
+deleteEventSubscription: ['DELETE', '/v2/event-subscriptions/{id}'],
+rotateEventSecret: ['POST', '/v2/event-subscriptions/{id}/rotate'],
+pauseEventSubscription: ['POST', '/v2/event-subscriptions/{id}/pause'],
+resumeEventSubscription: ['POST', '/v2/event-subscriptions/{id}/resume'],
+testEventSubscription: ['POST', '/v2/event-subscriptions/{id}/test'],
+replayEvents: ['POST', '/v2/event-subscriptions/{id}/replay'],
+listEventDeliveries: ['GET', '/v2/event-subscriptions/{id}/deliveries'],
+redriveEvents: ['POST', '/v2/event-subscriptions/{id}/redrive'],
 listSessionReplies: ['GET', '/v2/session-replies'],
 createHandoffsApiMessage: ['POST', '/api/handoffs'],
 listHandoffsApiMessages: ['GET', '/api/handoffs'],

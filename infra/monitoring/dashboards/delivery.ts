@@ -255,6 +255,28 @@ export const DELIVERY: Board = {
             },
           ],
         }),
+        line({
+          title: 'Events told to webhooks',
+          says: 'Tries to tell subscriptions of events, and what they did not take.',
+          queries: [
+            {
+              expression: `${rises('baton_event_deliveries_total', 'outcome')} or 0 * group(up)`,
+              legend: '{{outcome}}',
+            },
+            { expression: 'max by (state) (baton_event_deliveries_waiting)', legend: '{{state}}' },
+          ],
+        }),
+        line({
+          title: 'Events made',
+          says: 'Of records of the log, for tenants that ask for them, and how far behind the log that is.',
+          queries: [
+            {
+              expression: `sum(${perSecond(chosen('baton_events_total'))}) or 0 * group(up)`,
+              legend: 'made',
+            },
+            { expression: 'max(baton_events_behind_seconds)', legend: 'seconds behind' },
+          ],
+        }),
       ],
     },
   ],

@@ -137,3 +137,19 @@ export { createHandoffSender, requireResidency } from './send-handoff.ts'
 export type { Author, HandoffSender } from './send-handoff.ts'
 export * from './settings.ts'
 export { createSweeper } from './sweep.ts'
+export { createEventDeliveries } from './deliver-events.ts'
+export type { EventDeliveries, EventDeliveryTimes } from './deliver-events.ts'
+export { createEventFollowing } from './follow-events.ts'
+export type { EventFollowing, FollowedLog, FollowRequest } from './follow-events.ts'
+export { createEventSecrets, newWebhookSecret } from './event-secrets.ts'
+export type { EventSecrets } from './event-secrets.ts'
+export { createWebhookSender, nextTryMs } from './webhook-sender.ts'
+export type {
+  Sent as SentWebhook,
+  WebhookSender,
+  WebhookSending,
+  WebhookTarget,
+} from './webhook-sender.ts'
+export { EVENT_TYPES, schemaOf, testEvent } from './decide/lifecycle-event.ts'
+export { FILTER_DEPTH_MAX, FILTER_PARTS_MAX, passes, readFilters } from './decide/event-filter.ts'
+export type { EventAttributes, EventFilter } from './decide/event-filter.ts'

@@ -16,7 +16,7 @@ export interface EndpointOptions {
   readonly url: string
   /** Allows private, loopback and other special addresses too, and plain http: for an endpoint in one's own network. */
   readonly allowPrivate?: boolean
-  /** More than that of an answer is not read. */
+  /** More than that of an answer is not read; with 0 nothing is, as its status says all. */
   readonly answerBytesMax: number
   readonly connectionsMax?: number
   /**
@@ -47,7 +47,7 @@ export interface EndpointAnswer {
 
 export interface Endpoint {
   /**
-   * Posts JSON; a request whose kept connection was closed under it is sent once more. Throws the permanent
+   * Posts, JSON where the headers say nothing else; a request whose kept connection was closed under it is sent once more. Throws the permanent
    * BATON_ADDRESS_REFUSED, BATON_ANSWER_TOO_LARGE, or the transient BATON_ENDPOINT_UNAVAILABLE, BATON_ENDPOINT_TIMEOUT, BATON_TLS_REFUSED.
    */
   post(request: EndpointRequest): Promise<EndpointAnswer>
@@ -59,6 +59,7 @@ const CONNECTIONS_MAX = 64
 /** Below it only those of http and https: other protocols listen there. */
 const FREE_PORTS_FROM = 1_024
 const RETRY_AFTER_MAX_MS = 3_600_000
+const LEFT_BYTES_MAX = 16_384
 
 /** Connects nothing until it is first asked. Throws BATON_ADDRESS_REFUSED where the address can never be called. */
 export function createEndpoint(options: EndpointOptions): Endpoint {
@@ -84,12 +85,13 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     const answer = await pool.request({
       path: `${url.pathname}${url.search}`,
       method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
+      headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
       body,
       signal,
     })
     const { statusCode: status } = answer
     const retryAfterMs = readRetryAfter(answer.headers['retry-after'])
+    if (answerBytesMax === 0) return { status, retryAfterMs, bytes: leave(answer, signal) }
     const bytes = status === 200 ? await readBounded(answer, answerBytesMax) : discard(answer)
     return { status, retryAfterMs, bytes }
   }
@@ -168,6 +170,11 @@ async function readBounded(
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
+}
+
+// What little there is is taken off the connection, so that it serves again; what is more, or slow, ends with it.
+function leave({ body }: Dispatcher.ResponseData, signal: AbortSignal): undefined {
+  body.dump({ limit: LEFT_BYTES_MAX, signal }).catch(() => undefined)
 }
 
 // Whoever answers with a failure is not listened to any longer: its words may be anything, and take any time.

@@ -120,3 +120,54 @@ export * from './receipt-checks.ts'
 export * from './server-facts.ts'
 export * from './erasures.ts'
 export type { PlannedMigration } from '@baton/postgres'
+export {
+  addAlertEvents,
+  addEvents,
+  addFollowed,
+  eventHead,
+  eventPositionAt,
+  findEventFacts,
+  findEventPosition,
+  followFor,
+  forgetEvents,
+  forgetLogPositions,
+  leaveFollowing,
+  listEvents,
+  listLogPositions,
+  wantEvents,
+} from './events.ts'
+export type { FedTenant, LogPosition, NewEvent, StoredEvent, ToldChange } from './events.ts'
+export {
+  changeSubscription,
+  countEventDeliveries,
+  countSubscriptions,
+  deleteSubscription,
+  findSubscription,
+  findSubscriptionSecret,
+  listEventDeliveries,
+  listSubscriptions,
+  makeSubscription,
+  pauseSubscription,
+  redriveEventDeliveries,
+  replaySubscription,
+  resumeSubscription,
+  rotateSubscription,
+} from './event-subscriptions.ts'
+export type {
+  DeliveryState,
+  DeliveryView,
+  EventMode,
+  SubscriptionChange,
+  SubscriptionView,
+} from './event-subscriptions.ts'
+export {
+  claimSubscriptions,
+  countWaitingEvents,
+  forgetEventDeliveries,
+  leaveSubscription,
+  listNewEvents,
+  listWaitingEvents,
+  measureEventDeliveries,
+  noteRound,
+} from './event-deliveries.ts'
+export type { DueEvent, DueSubscription, Tried } from './event-deliveries.ts'

@@ -96,6 +96,13 @@ export const TABLE_RIGHTS: Readonly<Record<keyof Tables, Readonly<Record<SplitRo
   metric_minute: both(ALL),
   metric_hour: both(ALL),
   metric_day: both(ALL),
+  // Events leave by the gateway alone.
+  event_feed: decided(ALL, NONE),
+  event_head: decided(CHANGE, NONE),
+  event_position: decided(ALL, NONE),
+  event: decided(ALL, NONE),
+  event_subscription: decided(ALL, NONE),
+  event_delivery: decided(ALL, NONE),
 }
 
 /** Tables of which row-level security lets this role write such rows only. */

@@ -7,6 +7,7 @@ import { openCore } from './core.ts'
 import type { AuditorDependencies, AuditorSettings, Core, Part } from './core.ts'
 import { createErasurePart } from './erasure-part.ts'
 import { createEvidencePart } from './evidence-part.ts'
+import { createFollowPart } from './follow-part.ts'
 import { createHoldPart } from './hold-part.ts'
 import { createRecordPart } from './record-part.ts'
 import { createSearchPart } from './search-part.ts'
@@ -35,6 +36,7 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
     createEvidencePart(core),
     createErasurePart(core),
     createSearchPart(core),
+    createFollowPart(core),
   ]
   let url = ''
   let stopped: Promise<void> | undefined

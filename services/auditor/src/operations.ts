@@ -10,6 +10,7 @@ import {
   SEARCH as SEARCH_SUBJECT,
 } from './erasure-shapes.ts'
 import { DRILL, EXPORT_TASKS, EXPORT_WITH_RECEIPTS } from './evidence-routes.ts'
+import { FOLLOW_BODY } from './follow-part.ts'
 import { HOLD, LIST as LIST_HOLDS } from './hold-part.ts'
 import { COUNT, HASH, UUID } from './schemas.ts'
 import { COSTS, SEARCH } from './search-shapes.ts'
@@ -199,6 +200,29 @@ const RECORDS: readonly Operation[] = [
     tokens: ['read'],
     answer: { description: 'The position, and at most 100 findings', schema: anything },
     problems: {},
+  },
+  {
+    method: 'post',
+    path: '/v1/follow',
+    id: 'followLog',
+    summary: 'What the log has since the caller was there last, chain by chain and in order',
+    description:
+      'Records of all tenants, without any text and without proof. Go on with the positions of the answer; a chain that none names begins at `since`.',
+    tokens: ['read'],
+    body: FOLLOW_BODY,
+    answer: {
+      description: 'The records, and where to go on',
+      schema: answer({
+        records: listOf(anything),
+        positions: listOf(anything),
+        isMore: flag,
+        restored: described(
+          listOf(COUNT),
+          'Chains that are not what was read of them, as after a restore: they begin at `since` again.',
+        ),
+      }),
+    },
+    problems: { 400: 'The body is no place in the log' },
   },
   {
     method: 'post',

@@ -1,6 +1,7 @@
 // What the gateway answers, by the names under which OpenAPI lists it. Descriptions only: nothing is cut to their form.
 import { HANDOFF_STATES } from '@baton/protocol'
 import { ALERT_ANSWERS } from './alert-schema.ts'
+import { SUBSCRIPTION_ANSWERS } from './events/subscription-schema.ts'
 import { CLAIMED, KEPT, SETTLED } from './executions/schema.ts'
 import { MESSAGE_ANSWERS } from './handoffs-api/schema.ts'
 import { SERVICE_LEVELS } from './level-schema.ts'
@@ -35,6 +36,7 @@ const ANSWERS = {
   SettledExecutions: SETTLED,
   Emitted: EMITTED,
   StreamPage: STREAM_PAGE,
+  ...SUBSCRIPTION_ANSWERS,
   Sent: record(
     {
       handoffId: uuid,

@@ -28,6 +28,10 @@ export const SCOPES = [
   /** Confirm what somebody else has planned. */
   'erasures:approve',
   'metrics:read',
+  /** Read the tenant's events, and how its subscriptions do. */
+  'events:read',
+  /** Have webhooks told of the tenant's events. */
+  'events:subscribe',
 ] as const
 export type Scope = (typeof SCOPES)[number]
 

@@ -57,6 +57,9 @@ import { createErasureReplay } from './erasure-replay.ts'
 import { addErasureRoutes } from './erasure-routes.ts'
 import { createRemoteWork } from './executions/remote-work.ts'
 import type { RemoteOptions, RemoteWork } from './executions/remote-work.ts'
+import type { EventsOptions } from './events/events-options.ts'
+import { openEvents } from './events/open-events.ts'
+import type { OpenEvents } from './events/open-events.ts'
 import { addExecutionRoutes } from './executions/routes.ts'
 import { faceOf, JSON_FACE } from './dialect.ts'
 import type { Dialect, Face, Sending } from './dialect.ts'
@@ -171,6 +174,8 @@ export interface GatewayOptions {
   readonly sw4rm?: Sw4rmOptions | undefined
   /** Where receivers are called directly for mode=sync; without it, what is sent so goes by the queue. */
   readonly sync?: SyncOptions | undefined
+  /** How events leave by webhooks; without it nothing is followed or told here. */
+  readonly events?: EventsOptions | undefined
   /** The peers of the session handshake. */
   readonly session?: SessionOptions
   /** How it speaks TLS, to callers and to the auditor and receivers; by default in plain text, within this machine. */
@@ -222,11 +227,9 @@ const TENANT_CONNECTIONS_MAX = 6
 /** Nothing listens before `start`. */
 export function createGateway(options: GatewayOptions): Gateway {
   const { metrics, logger, apiKeys, limits, people = NOBODY } = options
-  const pool = poolOf(options)
-  const tenantPool = tenantPoolOf(options)
-  const audit = auditReadsOf(options)
-  const { url: auditUrl, eraseToken: token, backupDays = 0 } = options.audit
-  const erasures = createAuditErasures({ url: auditUrl, token, tls: options.tls })
+  const [pool, tenantPool] = [poolOf(options), tenantPoolOf(options)]
+  const [audit, erasures] = [auditReadsOf(options), erasuresOf(options)]
+  const { eraseToken: token, backupDays = 0 } = options.audit
   const replay = createErasureReplay({ everyPool: pool, erasures, people, backupDays, logger })
   const work = workOf(options, pool)
   const { scanner, largeWork, remote, submitter } = work
@@ -234,8 +237,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   const readings = createReadingRecorder({ pool })
   const readers = createStreamReaders({ pool, logger, ...(limits.readers ?? READER_BOUNDS) })
   const { tokens, authenticate, authentication } = authenticationOf(options, pool)
+  const events = eventsOf(options, { pool, tenantPool })
   const followers = createTaskFollowers({ pool, logger })
-  const watching = [createLevelRecorder({ pool, metrics, logger }), readers, followers]
+  const watching = [createLevelRecorder({ pool, metrics, logger }), readers, followers, events]
   const inner = [...watching, refusals, tokens]
   const [readiness, calls, shares] = [readinessOf(audit, pool), callsOf(options), sharesOf(options)]
   const sending = sendingOf({ options, pool, submitter, refusals, shares })
@@ -264,6 +268,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       session,
       readers,
       followers,
+      events,
       erasures,
       readiness,
       authentication,
@@ -294,12 +299,20 @@ export function createGateway(options: GatewayOptions): Gateway {
       if (token !== undefined) await replay.start()
     },
     stop() {
-      const ends = { calls, submitter, remote, largeWork, inner, audit, pool, tenantPool }
+      const ends = { events, calls, submitter, remote, largeWork, inner, audit, pool, tenantPool }
       stopped ??= stopInOrder({ first: [replay, sw4rm, session], server, readers, ...ends })
       return stopped
     },
   }
 }
+
+const eventsOf = (options: GatewayOptions, pools: Pick<Parts, 'pool' | 'tenantPool'>): OpenEvents =>
+  openEvents({
+    ...options,
+    ...pools,
+    events: options.events,
+    readers: options.limits.readers ?? READER_BOUNDS,
+  })
 
 /** What speaks gRPC is loaded only where it is spoken. */
 async function sw4rmOf(around: Sw4rmAround): Promise<Service | undefined> {
@@ -361,6 +374,9 @@ const readinessOf = (audit: AuditReads, pool: Pool): Readiness =>
     databaseReady: () => pool.query({ text: 'select' }).then(answered, refused),
   })
 
+const erasuresOf = ({ audit: { url, eraseToken: token }, tls }: GatewayOptions): AuditErasures =>
+  createAuditErasures({ url, token, tls })
+
 interface Parts {
   readonly erasures: AuditErasures
   /** Of all tenants: for what is sent and executed, each by its own rules, and for what runs by itself. */
@@ -373,6 +389,7 @@ interface Parts {
   readonly largeWork: LargeWork
   readonly readers: StreamReaders
   readonly followers: TaskFollowers
+  readonly events: OpenEvents
   readonly calls: DirectCalls | undefined
 }
 
@@ -449,7 +466,7 @@ function sendingOf({ options, pool, shares, ...others }: SendingParts): Sending 
 
 function facesOf(parts: FaceParts): readonly Face[] {
   const { options, pool, tenantPool, receivers, audit, sending, session, remote } = parts
-  const { authentication, calls, readers, largeWork, readings, erasures, readiness } = parts
+  const { authentication, calls, readers, events, largeWork, readings, erasures, readiness } = parts
   const { scanner } = parts
   const { keyRing, metrics, logger, attemptsMax, correctionMs, dialects = [] } = options
   const { people = NOBODY, summariser } = options
@@ -501,6 +518,7 @@ function facesOf(parts: FaceParts): readonly Face[] {
         bounded,
         metrics,
       })
+      events.addRoutes(scope)
       addSessionReplyRoutes(scope, { pool: tenantPool })
     },
   })
@@ -575,6 +593,7 @@ async function stopInOrder({
   first,
   server,
   readers,
+  events,
   calls,
   submitter,
   remote,
@@ -591,10 +610,10 @@ async function stopInOrder({
   for (const one of first) await one?.stop()
   // Whoever waits for work is answered, so that the server can close.
   const given = remote?.handOut.stop()
-  const left = readers.stop()
+  const left = [readers.stop(), events.stopReaders()]
   calls?.close()
   await server.close()
-  await left
+  await Promise.all(left)
   await given
   await remote?.stop()
   await submitter.drain()

@@ -29,6 +29,8 @@ import { openRemote } from './executions/remote-work.ts'
 import {
   GATEWAY_SETTINGS,
   readA2a,
+  readAudit,
+  readEvents,
   readForeign,
   readLimits,
   readMcp,
@@ -74,12 +76,7 @@ await runProcess('gateway', {
       apiKeys,
       issuers,
       people,
-      audit: {
-        url: settings.BATON_AUDIT_URL,
-        readToken: settings.BATON_AUDIT_READ_TOKEN,
-        eraseToken: settings.BATON_AUDIT_ERASE_TOKEN,
-        backupDays: settings.BATON_BACKUP_DAYS,
-      },
+      audit: readAudit(settings),
       limits: readLimits(settings),
       foreign: readForeign(settings),
       a2a: readA2a(settings),
@@ -88,6 +85,7 @@ await runProcess('gateway', {
       remote,
       sync: readSync(settings),
       sw4rm: readSw4rm(settings),
+      events: readEvents(settings),
       clients: settings.BATON_TLS_CLIENTS,
       ...own,
     })

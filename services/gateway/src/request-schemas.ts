@@ -1,5 +1,6 @@
 // What may be posted, by the names under which OpenAPI lists it.
 import { HANDLING_REQUESTS } from './alert-selection-schema.ts'
+import { SUBSCRIPTION_REQUESTS } from './events/subscription-schema.ts'
 import { CLAIM_REQUEST, HEARTBEAT_REQUEST, SETTLE_REQUEST } from './executions/schema.ts'
 import { MESSAGE_REQUESTS } from './handoffs-api/schema.ts'
 import { MESSAGE_REVISION, RESUME_REQUEST, STATE_REVISION, TAKE_REQUEST } from './return-schema.ts'
@@ -31,6 +32,7 @@ const REQUESTS = {
   HeartbeatRequest: HEARTBEAT_REQUEST,
   SettleRequest: SETTLE_REQUEST,
   EmitRequest: EMIT_REQUEST,
+  ...SUBSCRIPTION_REQUESTS,
 }
 
 export const REQUEST_SCHEMAS = Object.entries(REQUESTS).map(([$id, schema]) => ({ $id, ...schema }))

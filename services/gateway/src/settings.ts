@@ -37,6 +37,8 @@ import {
 } from '@baton/engine/settings'
 import { parseReceivers } from '@baton/transport/receiver-urls'
 import type { A2aOptions, GatewayOptions, SyncOptions } from './gateway.ts'
+import { EVENTS_DEFAULTS, parsePrivateOrigins } from './events/events-options.ts'
+import type { EventsOptions } from './events/events-options.ts'
 import { READER_BOUNDS } from './streams/reader-bounds.ts'
 import type { Sw4rmOptions } from './sw4rm/open-sw4rm.ts'
 
@@ -164,6 +166,36 @@ export const GATEWAY_SETTINGS = {
   ...SYNC_SETTINGS,
   BATON_GATEWAY_PUBLIC_URL: optionalText({
     help: 'Where callers reach the gateway, such as https://baton.example.org, as agent cards say it; without it a card names the host that it was asked of.',
+  }),
+  BATON_EVENT_SECRETS_KEY: optionalSecret({
+    help: 'Encrypts the secrets of subscriptions to events in the database, the same for all gateways; behind a comma, keys of before. Without it nobody is told of events by webhooks.',
+  }),
+  BATON_EVENTS_PRIVATE_TARGETS: optionalText({
+    help: 'Origins in the own network, comma-separated, such as https://hooks.internal:8443, that subscriptions to events may name; every other must be of the public internet.',
+  }),
+  BATON_EVENTS_KEPT_DAYS: integer({
+    min: 1,
+    max: 90,
+    default: EVENTS_DEFAULTS.keptDays,
+    help: 'How long events are kept for readers, replays and consumers that are away.',
+  }),
+  BATON_EVENTS_TRY_HOURS: integer({
+    min: 1,
+    max: 720,
+    default: EVENTS_DEFAULTS.endMs / 3_600_000,
+    help: 'How long an event that its consumer does not take is tried; then it is a dead letter of the subscription.',
+  }),
+  BATON_EVENTS_CALL_MS: integer({
+    min: 100,
+    max: 60_000,
+    default: EVENTS_DEFAULTS.callMs,
+    help: 'How long one try to tell a subscription of an event may take.',
+  }),
+  BATON_EVENTS_SUBSCRIPTIONS_MAX: integer({
+    min: 0,
+    max: 1_000,
+    default: EVENTS_DEFAULTS.subscriptionsMax,
+    help: 'Subscriptions to events that one tenant may have.',
   }),
   BATON_GATEWAY_HOST: text({ default: '127.0.0.1', help: 'The address to listen on.' }),
   BATON_GATEWAY_PORT: integer({
@@ -293,6 +325,26 @@ export const readMcp = ({
     .split(',')
     .map((one) => one.trim().toLowerCase())
     .filter((one) => one !== ''),
+})
+
+/** Where the log is, and what may be asked of it. */
+export const readAudit = (
+  settings: Settings<typeof GATEWAY_SETTINGS>,
+): GatewayOptions['audit'] => ({
+  url: settings.BATON_AUDIT_URL,
+  readToken: settings.BATON_AUDIT_READ_TOKEN,
+  eraseToken: settings.BATON_AUDIT_ERASE_TOKEN,
+  backupDays: settings.BATON_BACKUP_DAYS,
+})
+
+/** How events leave. Throws BATON_EVENTS_TARGETS_INVALID. */
+export const readEvents = (settings: Settings<typeof GATEWAY_SETTINGS>): EventsOptions => ({
+  secretsKey: settings.BATON_EVENT_SECRETS_KEY,
+  privateOrigins: parsePrivateOrigins(settings.BATON_EVENTS_PRIVATE_TARGETS),
+  keptDays: settings.BATON_EVENTS_KEPT_DAYS,
+  endMs: settings.BATON_EVENTS_TRY_HOURS * 3_600_000,
+  callMs: settings.BATON_EVENTS_CALL_MS,
+  subscriptionsMax: settings.BATON_EVENTS_SUBSCRIPTIONS_MAX,
 })
 
 /** How peers of the session handshake are answered. */

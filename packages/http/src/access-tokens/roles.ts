@@ -9,6 +9,8 @@ export const ROLES = {
     'handoffs:cancel',
     'tasks:resume',
     'executions:claim',
+    'events:read',
+    'events:subscribe',
   ],
   /** Keeps the installation going. */
   operator: [
@@ -17,6 +19,8 @@ export const ROLES = {
     'tasks:resume',
     'dead-letters:redrive',
     'metrics:read',
+    'events:read',
+    'events:subscribe',
   ],
   /** Decides about what was stopped and what waits for an approval. */
   reviewer: ['handoffs:read', 'approvals:decide', 'dead-letters:review'],
@@ -41,6 +45,8 @@ export const ROLES = {
     'executions:claim',
     'dead-letters:redrive',
     'metrics:read',
+    'events:read',
+    'events:subscribe',
     'audit:read',
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>

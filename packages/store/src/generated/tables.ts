@@ -363,6 +363,7 @@ export interface Tables {
     why: string | null
     at: Generated<Date>
     planned_at: Date | null
+    told_at: Date | null
   }
   'alert_webhook': {
     name: string
@@ -514,5 +515,67 @@ export interface Tables {
     handoff_id: string
     task_id: string
     message_id: string
+  }
+  'event_feed': {
+    tenant: string
+    since: Generated<Date>
+    wanted_at: Generated<Date>
+  }
+  'event_head': {
+    id: Generated<boolean>
+    position: Generated<number>
+    follower: string | null
+    lease_until: Generated<Date>
+  }
+  'event_position': {
+    chain: number
+    size: number
+    last_hash: string
+  }
+  'event': {
+    position: number
+    id: string
+    tenant: string
+    body: string
+    subscription_id: string | null
+    created_at: Generated<Date>
+  }
+  'event_subscription': {
+    id: string
+    tenant: string
+    name: string
+    url: string
+    mode: 'structured' | 'binary'
+    filters: string
+    secret: Buffer
+    earlier_secret: Buffer | null
+    earlier_until: Date | null
+    state: Generated<'active' | 'paused' | 'disabled'>
+    reason: string | null
+    position: number
+    due_at: Generated<Date>
+    failures: Generated<number>
+    lease: string | null
+    lease_until: Date | null
+    delivered: Generated<number>
+    delivered_at: Date | null
+    failed_at: Date | null
+    last_error: string | null
+    made_by: string
+    request_sha256: Buffer | null
+    created_at: Generated<Date>
+    changed_at: Generated<Date>
+  }
+  'event_delivery': {
+    subscription_id: string
+    position: number
+    event_id: string
+    tenant: string
+    state: Generated<'waiting' | 'delivered' | 'dead'>
+    attempts: Generated<number>
+    first_at: Generated<Date>
+    due_at: Generated<Date>
+    ended_at: Date | null
+    last_error: string | null
   }
 }

@@ -54,7 +54,7 @@ export const processSettings = (known: Known): Readonly<Record<ProcessName, Told
 
 function deliverySettings(known: Known) {
   const { plan, keys, urls, people } = known
-  const { development, erasure, calls } = keys
+  const { development, erasure, calls, events } = keys
   const address = addressesOf(plan)
   const delivering = {
     BATON_DATABASE_URL: urls.delivery,
@@ -70,6 +70,7 @@ function deliverySettings(known: Known) {
       BATON_SIGNING_KEYS: development.BATON_SIGNING_KEYS,
       BATON_AUDIT_READ_TOKEN: development.BATON_AUDIT_READ_TOKEN,
       BATON_AUDIT_ERASE_TOKEN: erasure.eraseToken,
+      BATON_EVENT_SECRETS_KEY: events.secretsKey,
       BATON_API_KEYS: apiKeysOf(known),
       BATON_PEOPLE: people,
       BATON_SYNC_RECEIVERS: address('receiver'),

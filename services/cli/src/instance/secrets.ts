@@ -41,6 +41,8 @@ const FILES = {
   monitoring: { metricsKey: apiKey('prometheus') },
   /** Of direct calls, from the gateway to the receiver. */
   calls: { syncToken: newSecret },
+  /** With which secrets of subscriptions to events are encrypted. */
+  events: { secretsKey: symmetricKey },
   /** `reviewer-1` and `reviewer-2` are two people: some decisions need two. */
   people: {
     operator: apiKey('operator'),

@@ -67,6 +67,7 @@ const databases: Known['databases'] = {
       payloadToken: secret('payload'),
       exporting: secret('exporting'),
     },
+    events: { secretsKey: 'event-secrets-key' },
     calls: { syncToken: 'calls' },
     monitoring: { metricsKey: 'bk_prometheus_p' },
     signing: { operator: personal(), 'reviewer-1': personal(), 'reviewer-2': personal() },

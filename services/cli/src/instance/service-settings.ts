@@ -61,7 +61,7 @@ export function serviceSettings(known: Known): ReadonlyMap<string, Environment> 
 
 function settingsTable({ environment, home, databases, redisUrl, ports, log }: Known) {
   const { urls, keys } = databases
-  const { development, seals, archive, erasure } = keys
+  const { development, seals, archive, erasure, events } = keys
   const files = sealFiles(home)
   const BATON_AUDIT_URL = urlOf(home, ports.auditor)
   const BATON_SEAL_PUBLIC_KEY = publicHalf(seals.sealing)
@@ -86,6 +86,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       BATON_SIGNING_KEYS,
       BATON_AUDIT_READ_TOKEN: development.BATON_AUDIT_READ_TOKEN,
       BATON_AUDIT_ERASE_TOKEN: erasure.eraseToken,
+      BATON_EVENT_SECRETS_KEY: events.secretsKey,
       BATON_API_KEYS: environment['BATON_API_KEYS'] || apiKeyEntries(keys),
       BATON_GATEWAY_PORT: String(ports.gateway),
       ...directCalls(urlOf(home, ports.receiverCalls), keys).gateway,
@@ -210,13 +211,14 @@ function whoHasSeenSeals(home: string) {
   }
 }
 
-const PROGRAM = 'handoffs:send+handoffs:read+handoffs:return+executions:claim+metrics:read'
+const PROGRAM =
+  'handoffs:send+handoffs:read+handoffs:return+executions:claim+metrics:read+events:read+events:subscribe'
 const REVIEWER =
   'handoffs:read+approvals:decide+dead-letters:review+dead-letters:redrive+tasks:resume+erasures:plan+erasures:approve'
 
 /** What each person may do at the gateway. */
 const SCOPES_OF: Readonly<Record<Person, string>> = {
-  operator: `handoffs:send+handoffs:send-critical+handoffs:return+handoffs:cancel+executions:claim+metrics:read+${REVIEWER}`,
+  operator: `handoffs:send+handoffs:send-critical+handoffs:return+handoffs:cancel+executions:claim+metrics:read+events:read+events:subscribe+${REVIEWER}`,
   'reviewer-1': REVIEWER,
   'reviewer-2': REVIEWER,
 }

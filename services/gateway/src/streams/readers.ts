@@ -1,9 +1,9 @@
 // Who reads a stream at the moment: bounded in all and for each key, and told from one look at the database when theirs goes on.
-import { ProblemError } from '@baton/http/server'
 import { codeOf, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { listStreams } from '@baton/store'
 import type { Pool, StreamView } from '@baton/store'
+import { createPlaces } from './places.ts'
 import type { ReaderBounds } from './reader-bounds.ts'
 
 export interface StreamReaders extends Service {
@@ -84,41 +84,3 @@ export function createStreamReaders({ pool, logger, max, perKeyMax }: ReaderPart
     enter: (keyId) => ({ stopping: stopping.signal, moved, leave: places.take(keyId) }),
   }
 }
-
-function createPlaces({ max, perKeyMax }: ReaderBounds) {
-  const byKey = new Map<string, number>()
-  let taken = 0
-  return {
-    take(keyId: string): () => void {
-      const own = byKey.get(keyId) ?? 0
-      if (own >= perKeyMax) throw KEY_FULL
-      if (taken >= max) throw FULL
-      taken += 1
-      byKey.set(keyId, own + 1)
-      return () => {
-        taken -= 1
-        const left = (byKey.get(keyId) ?? 1) - 1
-        if (left === 0) byKey.delete(keyId)
-        else byKey.set(keyId, left)
-      }
-    },
-  }
-}
-
-const FIX = 'Read fewer streams at once, or in pages without text/event-stream.'
-
-const KEY_FULL = new ProblemError({
-  status: 429,
-  code: 'BATON_READERS_FULL',
-  detail: 'this API key reads as many streams as it may',
-  fix: FIX,
-  headers: { 'retry-after': '5' },
-})
-
-const FULL = new ProblemError({
-  status: 503,
-  code: 'BATON_READERS_FULL',
-  detail: 'this gateway has as many readers of streams as it takes',
-  fix: FIX,
-  headers: { 'retry-after': '5' },
-})
