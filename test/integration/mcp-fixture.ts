@@ -9,8 +9,7 @@ export interface McpClient {
   listTools(): Promise<{ readonly tools: readonly ListedTool[] }>
   call(name: string, args?: object, meta?: Readonly<Record<string, string>>): Promise<Called>
   readResource(uri: string): Promise<{ readonly contents: readonly { readonly text?: string }[] }>
-  /** The client itself, for what only one of them has. */
-  readonly raw: unknown
+  listResources(): Promise<{ readonly resources: readonly { readonly uri: string }[] }>
   close(): Promise<void>
 }
 
@@ -48,7 +47,7 @@ async function connectLater(url: string, key: string): Promise<McpClient> {
   await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', url), headersOf(key)))
   return {
     revision: '2026-07-28',
-    raw: client,
+    listResources: () => client.listResources(),
     listTools: () => client.listTools(),
     call: (name, args = {}, meta = {}) =>
       client.callTool({ name, arguments: { ...args }, _meta: { ...meta } }) as Promise<Called>,
@@ -63,7 +62,7 @@ async function connectEarlier(url: string, key: string): Promise<McpClient> {
   await client.connect(transport as Parameters<typeof client.connect>[0])
   return {
     revision: '2025-11-25',
-    raw: client,
+    listResources: () => client.listResources(),
     listTools: () => client.listTools(),
     call: (name, args = {}, meta = {}) =>
       client.callTool({ name, arguments: { ...args }, _meta: { ...meta } }) as Promise<Called>,

@@ -1,6 +1,7 @@
 // MCP as its clients see it: the official client of each revision against a gateway that listens, on a real database.
 import { randomUUID } from 'node:crypto'
 import { createApiKey } from '@baton/gateway'
+import { PEOPLE } from '@baton/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stateBody } from './gateway-fixture.ts'
 import type { GatewayFixture } from './gateway-fixture.ts'
@@ -11,6 +12,7 @@ import type { McpClient } from './mcp-fixture.ts'
 const apiKeys = {
   agent: createApiKey({ scopes: 'handoffs:send+handoffs:read' }),
   reader: createApiKey({ scopes: 'handoffs:read' }),
+  ann: createApiKey({ scopes: 'handoffs:read+approvals:decide', operator: 'ann' }),
 }
 
 let fixture: GatewayFixture
@@ -82,5 +84,64 @@ describe.each(REVISIONS)('with a client of %s', (revision) => {
     const own = await reader.listTools()
     expect(own.tools.map(({ name }) => name)).not.toContain('send_handoff')
     await reader.close()
+  })
+
+  it('takes the decision of a person only with their signature', async () => {
+    const sent = await client.call('send_handoff', {
+      fromProfileId: 'analyst-agent',
+      toProfileId: 'reviewer-agent',
+      subject: 'Publish it',
+      body: 'The analysis is done.',
+      requiresApproval: true,
+    })
+    const { id: handoffId } = sent.structuredContent as { id: string }
+    const ann = await connect(revision, fixture.gateway.url, apiKeys.ann.key)
+    const waiting = await ann.call('list_approvals', { limit: 100 })
+    const { approvals } = waiting.structuredContent as { approvals: readonly object[] }
+    expect(approvals).toContainEqual(expect.objectContaining({ handoffId }))
+    const unsigned = await ann.call('decide_approval', { handoffId, decision: 'approve' })
+    expect(unsigned).toMatchObject({
+      isError: true,
+      _meta: { 'baton/problem': { code: 'BATON_DECISION_UNSIGNED' } },
+    })
+    const problem = unsigned._meta?.['baton/problem'] as { decisionNeeded: string } | undefined
+    const signature = PEOPLE.answer(problem?.decisionNeeded ?? '')
+    const signed = { handoffId, decision: 'approve', signature }
+    const other = await ann.call('decide_approval', { ...signed, decision: 'reject' })
+    expect(other).toMatchObject({ isError: true })
+    const decided = await ann.call('decide_approval', signed)
+    expect(decided.structuredContent).toMatchObject({ decidedBy: 'ann', decision: 'approve' })
+    await ann.close()
+  })
+
+  it('reads schemas and traces as resources, listed in pages', async () => {
+    const schema = await client.readResource('baton://schemas/handoff/2.0.json')
+    expect(JSON.parse(schema.contents[0]?.text ?? '')).toMatchObject({
+      $id: 'urn:baton:schema:handoff:2.0',
+    })
+    const sent = await client.call('send_agent_state', stateBody())
+    const { taskId } = sent.structuredContent as { taskId: string }
+    fixture.auditor.traces.set(taskId, { records: [], verified: true })
+    const trace = await client.readResource(`baton://tasks/${taskId}/trace`)
+    expect(JSON.parse(trace.contents[0]?.text ?? '')).toMatchObject({ task: { taskId } })
+    const { resources } = await client.listResources()
+    expect(resources.map(({ uri }) => uri)).toEqual(
+      expect.arrayContaining(['baton://schemas/handoff/2.1.json', `baton://tasks/${taskId}/trace`]),
+    )
+    await expect(client.readResource('baton://schemas/none.json')).rejects.toThrow(/not found/i)
+    const proven = await client.call('verify_task', { taskId })
+    expect(proven.structuredContent).toMatchObject({ taskId, verified: true, records: 0 })
+  })
+
+  it('says that the log cannot be read, instead of half a trace', async () => {
+    const sent = await client.call('send_agent_state', stateBody())
+    const { taskId } = sent.structuredContent as { taskId: string }
+    fixture.auditor.down = true
+    const traced = await client.call('trace_task', { taskId })
+    fixture.auditor.down = false
+    expect(traced).toMatchObject({
+      isError: true,
+      _meta: { 'baton/problem': { code: 'BATON_AUDIT_UNAVAILABLE', retryAfterSeconds: 1 } },
+    })
   })
 })

@@ -35,6 +35,9 @@ const OTHERS: Readonly<Record<string, string>> = {
     'at most 200 in one answer, read on by `after`: what is not held is only known at the end',
   '/v1/tiers': 'one for each chain, and the first page of holds',
   '/v1/retention': 'one for each chain, and the first page of holds',
+  '/v2/verification': 'the verdict on the whole log; findingsTotal says how many there are',
+  '/.well-known/oauth-protected-resource': 'as RFC 9728 has it: at most 32 issuers, and the scopes',
+  '/.well-known/oauth-protected-resource/mcp': 'as RFC 9728 has it',
   '/v1/verify': 'the verdict on the whole log; findingsTotal says how many there are',
 }
 

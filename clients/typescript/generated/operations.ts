@@ -2021,6 +2021,26 @@ readonly "total"?: number
 readonly "totalIsExact"?: boolean
 }
 }
+/** Whether the whole audit log is what was recorded */
+verifyLog: {
+  readonly method: 'GET'
+  readonly path: '/v2/verification'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: {
+readonly "verdict": "verified" | "altered" | "lost" | "clock" | "incomplete"
+readonly "records": number
+/** The first 100. */
+readonly "findings": readonly (Readonly<Record<string, unknown>>)[]
+readonly "findingsTotal": number
+readonly "verifiedAt": string
+}
+}
 /** Objectives, their budgets and how fast they burn, slow pairs, rates, and what waits */
 readServiceLevels: {
   readonly method: 'GET'
@@ -3096,6 +3116,44 @@ mcp: {
   readonly body: Readonly<Record<string, unknown>>
   readonly answer: Readonly<Record<string, unknown>>
 }
+/** Who issues access tokens for this gateway, and which scopes there are (RFC 9728) */
+readProtectedResource: {
+  readonly method: 'GET'
+  readonly path: '/.well-known/oauth-protected-resource'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: {
+readonly "resource": string
+readonly "authorization_servers"?: readonly (string)[]
+readonly "scopes_supported": readonly (string)[]
+readonly "bearer_methods_supported": readonly (string)[]
+readonly "resource_name"?: string
+}
+}
+/** Who issues access tokens for this gateway, and which scopes there are (RFC 9728) */
+readMcpProtectedResource: {
+  readonly method: 'GET'
+  readonly path: '/.well-known/oauth-protected-resource/mcp'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: {
+readonly "resource": string
+readonly "authorization_servers"?: readonly (string)[]
+readonly "scopes_supported": readonly (string)[]
+readonly "bearer_methods_supported": readonly (string)[]
+readonly "resource_name"?: string
+}
+}
 /** Dispatch a task in the session handshake, or report the result of one */
 sendSessionMessage: {
   readonly method: 'POST'
@@ -3255,6 +3313,7 @@ readTask: ['GET', '/v2/tasks/{id}'],
 traceTask: ['GET', '/v2/tasks/{id}/trace'],
 listTaskReceipts: ['GET', '/v2/tasks/{id}/receipts'],
 listTasks: ['GET', '/v2/tasks'],
+verifyLog: ['GET', '/v2/verification'],
 readServiceLevels: ['GET', '/v2/slo'],
 listDeadLetters: ['GET', '/v2/dead-letters'],
 listDeadLetterClusters: ['GET', '/v2/dead-letters/clusters'],
@@ -3320,6 +3379,8 @@ decideHandoffsApiMessage: ['PATCH', '/api/handoffs/{id}'],
 listHandoffsApiInbox: ['GET', '/api/profiles/{id}/handoffs/inbox'],
 listHandoffsApiSent: ['GET', '/api/profiles/{id}/handoffs/sent'],
 mcp: ['POST', '/mcp'],
+readProtectedResource: ['GET', '/.well-known/oauth-protected-resource'],
+readMcpProtectedResource: ['GET', '/.well-known/oauth-protected-resource/mcp'],
 sendSessionMessage: ['POST', '/jsonrpc'],
 sessionHealth: ['GET', '/health'],
 health: ['GET', '/healthz'],

@@ -35,12 +35,22 @@ export async function decideSigned<Answer>(
   } catch (error) {
     const needed = neededBy(error)
     if (needed === undefined) throw error
-    if (!isSame(needed, meant)) throw DIFFERS
-    if (personKey === undefined) throw KEY_MISSING
-    const signed = signDecision(needed, readPersonKey(personKey, needed.person), new Date())
-    const headers = { 'baton-decision': formatSigned(signed) }
+    const headers = { 'baton-decision': signNeeded(personKey, { needed, meant }) }
     return json<Answer>(path, { method, body, headers })
   }
+}
+
+interface Needed {
+  /** What the other side asks for. */
+  readonly needed: Decision
+  readonly meant: Meant
+}
+
+/** What stands in the header Baton-Decision. Throws BATON_DECISION_DIFFERS and BATON_PERSON_KEY_MISSING. */
+export function signNeeded(personKey: string | undefined, { needed, meant }: Needed): string {
+  if (!isSame(needed, meant)) throw DIFFERS
+  if (personKey === undefined) throw KEY_MISSING
+  return formatSigned(signDecision(needed, readPersonKey(personKey, needed.person), new Date()))
 }
 
 function neededBy(error: unknown): Decision | undefined {

@@ -1,7 +1,7 @@
 // Reading and acting through the gateway over HTTP, as one person: what is decided is decided under their name.
 import { runningInstance } from '@baton/embedded/instance-record'
 import { createHttpClient, HttpRefusal, isReady } from '@baton/http/client'
-import type { HttpAnswer } from '@baton/http/client'
+import type { HttpAnswer, HttpClient } from '@baton/http/client'
 import { BatonError, NO_TLS, permanent, readTls } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
 import type { Context } from './context.ts'
@@ -11,8 +11,10 @@ import { readPerson, readStored } from './instance/secrets.ts'
 import type { Person } from './instance/secrets.ts'
 import type { Serving } from './instance/services.ts'
 
-export interface GatewayClient {
+export interface GatewayClient extends Pick<HttpClient, 'json'> {
   readonly url: string
+  /** With which whoever sits here signs. */
+  readonly personKey: string | undefined
   /** The JSON of a successful answer; any other throws the problem's own code, detail and fix. */
   get<Answer>(path: string): Promise<Answer>
   /** The same for an answer that is not read here. */
@@ -180,6 +182,8 @@ export function createGatewayClient(
   })
   return {
     url,
+    personKey,
+    json,
     get: (path) => json(path),
     ask,
     delete: (path) => json(path, { method: 'DELETE' }),

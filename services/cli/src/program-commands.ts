@@ -25,6 +25,13 @@ export function addEnv(program: Command, run: Run): void {
     )
 }
 
+export function addMcp(program: Command, run: Run): void {
+  program
+    .command('mcp')
+    .description('serve the Model Context Protocol over standard input and output, until it ends')
+    .action(run(async (context) => (await import('./commands/mcp.ts')).mcp(context)))
+}
+
 const LANGUAGES = ['typescript', 'python'] as const
 
 export function addNew(program: Command, run: Run): void {

@@ -18,7 +18,7 @@ import { addPeople } from './people-commands.ts'
 import type { QueueChoice } from './instance/queue.ts'
 import { addSlo, addTop } from './level-commands.ts'
 import { addImport, addOffer, addOffers } from './offer-commands.ts'
-import { addEnv, addNew } from './program-commands.ts'
+import { addEnv, addMcp, addNew } from './program-commands.ts'
 import { addSafety } from './safety-commands.ts'
 import { addSchema } from './schema-commands.ts'
 import {
@@ -151,6 +151,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addCancel,
   addAgents,
   addEnv,
+  addMcp,
   addNew,
   addSlo,
   addTop,

@@ -87,6 +87,7 @@ import { createSession } from './jsonrpc/session.ts'
 import type { Session, SessionOptions } from './jsonrpc/session.ts'
 import { addSessionReplyRoutes } from './jsonrpc/reply-routes.ts'
 import { createMcpFace } from './mcp/face.ts'
+import { createMetadataFace } from './mcp/protected-resource.ts'
 import type { McpOptions } from './mcp/face.ts'
 import { createServer } from './server.ts'
 import { READER_BOUNDS } from './streams/reader-bounds.ts'
@@ -96,6 +97,7 @@ import type { StreamReaders } from './streams/readers.ts'
 import { addStreamRoutes } from './streams/routes.ts'
 import { createSubmitter } from './submit.ts'
 import { tellUnknownTenants } from './unknown-tenants.ts'
+import { addVerificationRoutes } from './verification-routes.ts'
 import type { Sw4rmAround, Sw4rmOptions } from './sw4rm/open-sw4rm.ts'
 import type { Submitter } from './submit.ts'
 import { createV2, REQUEST_MS } from './v2.ts'
@@ -486,6 +488,7 @@ function facesOf(parts: FaceParts): readonly Face[] {
     addRoutes(scope) {
       addReturnRoutes(scope, { ...returns, correctionMs, requireRoom, readings, bounded })
       addReadRoutes(scope, { pool: tenantPool, audit })
+      addVerificationRoutes(scope, { audit })
       addLevelRoutes(scope, createLevelReporter(pool))
       addReviewRoutes(scope, {
         ...review,
@@ -540,8 +543,16 @@ function facesOf(parts: FaceParts): readonly Face[] {
     logger,
   })
   const faces = [v2, handoffsApi, ...dialects].map((dialect) => faceOf(dialect, sending))
-  const mcp = createMcpFace({ authentication, host: options.host, ...options.mcp, logger })
-  return [...faces, mcp, session.face, a2aFaceOf(parts), operations]
+  return [...faces, ...mcpFacesOf(parts), session.face, a2aFaceOf(parts), operations]
+}
+
+function mcpFacesOf({ options, authentication }: FaceParts): readonly Face[] {
+  const { host, issuers = [], a2a, mcp, logger } = options
+  const protection = { issuers, publicUrl: a2a?.publicUrl }
+  return [
+    createMcpFace({ authentication, host, protection, ...mcp, logger }),
+    createMetadataFace(protection, authentication),
+  ]
 }
 
 function a2aFaceOf(parts: FaceParts): Face {

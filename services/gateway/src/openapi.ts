@@ -62,6 +62,7 @@ function tagOf(path: string): string {
   const [first = '', second = ''] = path.split('/').filter((part) => part !== '')
   if (first === 'v2') return `/v2/${second}`
   if (first === 'api') return '/api, the Handoffs API'
+  if (first === 'mcp' || second.startsWith('oauth-')) return '/mcp, the Model Context Protocol'
   return first === 'jsonrpc' || first === 'health' || first.startsWith('.')
     ? 'Session handshake'
     : 'About the gateway'

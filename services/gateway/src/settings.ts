@@ -165,7 +165,7 @@ export const GATEWAY_SETTINGS = {
   }),
   ...SYNC_SETTINGS,
   BATON_GATEWAY_PUBLIC_URL: optionalText({
-    help: 'Where callers reach the gateway, such as https://baton.example.org, as agent cards say it; without it a card names the host that it was asked of.',
+    help: 'Where callers reach the gateway, such as https://baton.example.org, as agent cards and the metadata of access tokens say it; without it they name the host that they were asked of.',
   }),
   BATON_EVENT_SECRETS_KEY: optionalSecret({
     help: 'Encrypts the secrets of subscriptions to events in the database, the same for all gateways; behind a comma, keys of before. Without it nobody is told of events by webhooks.',

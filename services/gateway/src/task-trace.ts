@@ -27,7 +27,7 @@ export async function readTaskTrace(
   taskId: string,
   known: KnownTask,
 ): Promise<RecordedTrace> {
-  const found = await askAuditor(audit, taskId)
+  const found = await askedOfAuditor(() => audit.trace(taskId))
   const recorded = typeof found === 'string' ? NOTHING_RECORDED : found
   const accepted = new Set(recorded.records.flatMap(acceptedHandoff))
   const without = known.handoffs
@@ -114,12 +114,10 @@ function acceptedHandoff(record: object): string[] {
   return event === 'HANDOFF_ACCEPTED' && typeof handoffId === 'string' ? [handoffId] : []
 }
 
-async function askAuditor(
-  audit: AuditReads,
-  taskId: string,
-): Promise<AuditTrace | 'absent' | 'unproven'> {
+/** Throws the problems that every route has which asks the auditor. */
+export async function askedOfAuditor<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   try {
-    return await audit.trace(taskId)
+    return await ask()
   } catch (error) {
     if (error instanceof BatonError && error.code === 'BATON_AUDIT_TOKEN_REFUSED')
       throw MISCONFIGURED

@@ -58,7 +58,7 @@ export async function review(
   })
 }
 
-interface DecisionBody {
+export interface DecisionBody {
   readonly validHours?: number
   readonly redactions?: readonly { readonly pointer: string }[]
   readonly proposal?: string
@@ -79,7 +79,7 @@ function bodyOf(deadLetter: DeadLetterCase, decision: Decision): DecisionBody {
 }
 
 /** What this person signs, made of what the gateway shows of the dead letter. */
-function meantBy(deadLetter: DeadLetterCase, decision: Decision, body: DecisionBody): Meant {
+export function meantBy(deadLetter: DeadLetterCase, decision: Decision, body: DecisionBody): Meant {
   const { artefactId: rulesetVersion, round: quarantineAttempt, reason } = deadLetter
   const about = { ...deadLetter, rulesetVersion, quarantineAttempt }
   const subject = { ...deadLetter, person: '' }

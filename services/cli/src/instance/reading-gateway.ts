@@ -4,6 +4,7 @@ import { presenceOf, readTrace } from '@baton/audit'
 import { createApiKey, createGateway, parseApiKeys } from '@baton/gateway'
 import type { AuditReads } from '@baton/gateway'
 import type { Logger } from '@baton/runtime'
+import { transient } from '@baton/runtime'
 import { parseSigningKeys } from '@baton/sdk'
 import { createMetrics } from '@baton/telemetry'
 import type { AuditReader } from './audit-reader.ts'
@@ -59,6 +60,11 @@ const readsOf = ({ pool, cold, covered }: AuditReader): AuditReads => ({
     const presence = presenceOf(found)
     return presence === 'there' ? { ...found } : presence
   },
+  verify: async () => {
+    throw NO_AUDITOR
+  },
   ready: async () => true,
   close: () => undefined,
 })
+
+const NO_AUDITOR = transient('BATON_AUDIT_UNAVAILABLE', 'no auditor runs to read the whole log')

@@ -7,13 +7,17 @@ import type { Logger } from '@baton/runtime'
 import { startSpan } from '@baton/telemetry'
 import type { Span } from '@baton/telemetry'
 import { keyOf } from '../acting.ts'
+import type { Scope } from '../api-keys.ts'
 import type { Envelope, Face } from '../dialect.ts'
 import { callInside } from '../inside-call.ts'
 import { parseStrictly } from '../request-body.ts'
 import { callerTrace, keyWithScope, refusalOf } from '../request-context.ts'
 import { REQUEST_MS } from '../v2.ts'
 import type { Caller } from './mcp-server.ts'
+import { challenging } from './protected-resource.ts'
+import type { Protection } from './protected-resource.ts'
 import { refusedBy } from './refused.ts'
+import { scopeOfResource } from './resources.ts'
 import { MCP } from './schema.ts'
 import { findTool } from './tools.ts'
 
@@ -23,6 +27,8 @@ export interface McpOptions {
   readonly host: string
   /** Host names of pages in browsers that may call, beside those of this machine. */
   readonly origins?: readonly string[] | undefined
+  /** What refusals say about where to get a token. */
+  readonly protection: Protection
   readonly logger: Logger
 }
 
@@ -39,7 +45,11 @@ export const createMcpFace = (options: McpOptions): Face => ({
 interface Message {
   readonly id?: unknown
   readonly method?: unknown
-  readonly params?: { readonly name?: unknown; readonly _meta?: Record<string, unknown> }
+  readonly params?: {
+    readonly name?: unknown
+    readonly uri?: unknown
+    readonly _meta?: Record<string, unknown>
+  }
 }
 
 function addMcpRoute(scope: FastifyInstance, options: McpOptions): void {
@@ -48,7 +58,13 @@ function addMcpRoute(scope: FastifyInstance, options: McpOptions): void {
   const open = async () => (await import('./mcp-server.ts')).createMcp(options.logger)
   scope.addHook('onRequest', async (request) => requireOwnPages(request, options))
   scope.addHook('onClose', async () => (await handler)?.close())
-  const guarded = { ...MCP, preParsing: requireCaller, preHandler: requireMessage }
+  const { protection } = options
+  const guarded = {
+    ...MCP,
+    preParsing: async (request: FastifyRequest) => requireCaller(request, protection),
+    schemaErrorFormatter: () => NO_MESSAGE,
+    preHandler: async (request: FastifyRequest) => requireMessage(request, protection),
+  }
   scope.post('', guarded, async (request, reply) => {
     handler ??= open()
     return answer(await handler, { scope, request, reply })
@@ -114,6 +130,9 @@ const METHODS = [
   'ping',
   'tools/list',
   'tools/call',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
 ]
 
 const textOf = (value: unknown): string | undefined =>
@@ -133,16 +152,28 @@ function webRequest({ headers }: FastifyRequest, { raw }: FastifyReply): Request
 
 const TOLD = new Set(['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'])
 
-async function requireCaller({ identified }: FastifyRequest): Promise<void> {
-  if (!identified.ok) throw refusalOf(identified.why)
+function requireCaller(request: FastifyRequest, protection: Protection): void {
+  const { identified } = request
+  // What most callers begin with.
+  const scope = 'handoffs:read'
+  if (!identified.ok) throw challenging(refusalOf(identified.why), protection, { request, scope })
 }
 
-async function requireMessage({ identified, body }: FastifyRequest): Promise<void> {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw NO_MESSAGE
-  const { method, params } = body as Message
-  if (method !== 'tools/call') return
-  const tool = findTool(params?.name)
-  if (tool !== undefined) keyWithScope(identified, tool.scope)
+/** A scope that is missing is told before anything is done, so that a client can come back with another token. */
+function requireMessage(request: FastifyRequest, protection: Protection): void {
+  const { identified, body } = request
+  const scope = scopeOf(body as Message)
+  if (scope === undefined) return
+  try {
+    keyWithScope(identified, scope)
+  } catch (error) {
+    throw challenging(error, protection, { request, scope })
+  }
+}
+
+function scopeOf({ method, params }: Message): Scope | undefined {
+  if (method === 'tools/call') return findTool(params?.name)?.scope
+  return method === 'resources/read' ? scopeOfResource(params?.uri) : undefined
 }
 
 const NO_MESSAGE = new ProblemError({

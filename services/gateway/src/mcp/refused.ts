@@ -7,6 +7,7 @@ import type { RouteAnswer } from '../inside-call.ts'
 export interface Problem {
   readonly code: string
   readonly detail: string
+  readonly status?: number
   readonly fix?: string
   readonly pointer?: string
   readonly parameter?: string
@@ -51,7 +52,7 @@ export const refusedArguments = (details: readonly Detail[]): Refused => {
 const ERRORS_MAX = 20
 
 /** Under this name a result carries its problem, for programs. */
-const PROBLEM_META = 'baton/problem'
+export const PROBLEM_META = 'baton/problem'
 
 /** No structured content: that would have to be what the tool's outputSchema says. */
 export function refusedResult({ problem }: Refused): CallToolResult {
