@@ -42,6 +42,8 @@ export interface ConversationAnswer {
   readonly result?: JsonValue
   /** What becomes part of `currentState`. */
   readonly state?: JsonObject
+  /** Whether it stopped to wait for a person: nobody could answer it here, so the execution fails. */
+  readonly interrupted?: boolean
 }
 
 /** What the hosting of any framework's agent needs to know. */
@@ -82,6 +84,7 @@ export function defineConversationAgent(
       })
       await stream.end()
       context.signal.throwIfAborted()
+      if (answer.interrupted === true) throw INTERRUPTED
       const result = answer.result ?? lastText(answer.messages)
       const { prompt, completion, model } = answer.usage
       const said = turnsOf(answer.messages)
@@ -100,6 +103,14 @@ export function defineConversationAgent(
     },
   })
 }
+
+const INTERRUPTED = permanent(
+  'BATON_AGENT_INTERRUPTED',
+  'the agent stopped to wait for a person, whom an execution has none of',
+  {
+    fix: 'Ask for the approval of the handoff instead (`requiresApproval`), before the agent runs.',
+  },
+)
 
 /** As the audit record takes it. */
 const MODEL = /^[\x21-\x7e]{1,256}$/

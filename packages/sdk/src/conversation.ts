@@ -88,11 +88,11 @@ export const textOf = ({ parts }: ChatMessage): string =>
 
 /**
  * Any value as JSON, for tool inputs and outputs that a framework types as unknown. What JSON has no word for (functions, symbols,
- * cycles, numbers that are none) throws BATON_CONVERSATION_INVALID; members that are undefined are left out.
+ * cycles, numbers that are none) throws BATON_CONVERSATION_INVALID; bytes become base64, and members that are undefined are left out.
  */
 export function jsonOf(value: unknown, what: string): JsonValue {
   try {
-    const text = JSON.stringify(value ?? null, refuseUnspeakable) as string | undefined
+    const text = JSON.stringify(value ?? null, plainly) as string | undefined
     if (text !== undefined) return JSON.parse(text) as JsonValue
   } catch {
     // Said below, without the value.
@@ -100,7 +100,11 @@ export function jsonOf(value: unknown, what: string): JsonValue {
   throw invalid(`${what} is no JSON`, 'Give it as objects, arrays, strings, finite numbers.')
 }
 
-function refuseUnspeakable(_key: string, value: unknown): unknown {
+/** Bytes are texts in base64. */
+function plainly(this: unknown, key: string, value: unknown): unknown {
+  const given: unknown = (this as Readonly<Record<string, unknown>>)[key]
+  if (given instanceof Uint8Array || given instanceof ArrayBuffer)
+    return Buffer.from(given as Uint8Array).toString('base64')
   const isWrong =
     typeof value === 'function' ||
     typeof value === 'symbol' ||

@@ -1,7 +1,7 @@
 // Handing a conversation over from a program: durable once it resolves, and the same key is the same handoff, also after a crash.
 import type { HandoffConstraints, JsonObject, JsonValue } from '@baton/protocol'
 import { foreignUuid } from '@baton/protocol/dialects/foreign-id'
-import { codeOf } from '@baton/runtime'
+import { codeOf, permanent, transient } from '@baton/runtime'
 import { turnsOf } from './conversation.ts'
 import type { ChatMessage } from './conversation.ts'
 import type { Sender } from './sender.ts'
@@ -27,6 +27,8 @@ export interface HandOverRequest {
     readonly tokens: { readonly prompt: number; readonly completion: number }
   }
   readonly constraints?: HandoffConstraints
+  /** How long the outcome is waited for, instead of what was said for all; 0 for not at all. */
+  readonly waitMs?: number
   readonly signal?: AbortSignal | undefined
 }
 
@@ -58,9 +60,10 @@ const WAIT_MS = 60_000
 
 /** How a program hands conversations over to agents of Baton. */
 export function createHandOver(options: HandOverOptions): HandOver {
-  const { sender, agent, budgetUSD, waitMs = WAIT_MS } = options
+  const { sender, agent, budgetUSD } = options
   return async (request) => {
     const { key, to, task, messages, state, spent = NOTHING_SPENT, constraints, signal } = request
+    const waitMs = request.waitMs ?? options.waitMs ?? WAIT_MS
     signal?.throwIfAborted()
     const taskId = foreignUuid(agent.agentId, 'task', key)
     const handoffId = foreignUuid(agent.agentId, `handoff to ${to}`, key)
@@ -100,6 +103,29 @@ export const answerOf = ({ taskId, outcome }: HandedOver): HandOverAnswer => ({
   result: outcome?.result ?? null,
   reason: outcome?.reason ?? null,
 })
+
+/**
+ * The result of a task that was waited for. Throws BATON_TASK_NOT_COMPLETED where it ended otherwise, and the transient BATON_TASK_UNFINISHED
+ * where it has not: handing over again under the same key goes on waiting.
+ */
+export function completedResult({ taskId, outcome }: HandedOver): JsonValue {
+  if (outcome?.status === 'COMPLETED') return outcome.result
+  if (outcome?.ended === true) {
+    const reason = outcome.reason === null ? '' : ` (${outcome.reason})`
+    throw permanent('BATON_TASK_NOT_COMPLETED', `task ${taskId} is ${outcome.status}${reason}`, {
+      fix: 'See what happened to it: `baton trace` with its id.',
+    })
+  }
+  throw transient('BATON_TASK_UNFINISHED', `task ${taskId} goes on`, {
+    fix: 'Hand over again under the same key: nothing is sent twice, and the waiting goes on.',
+  })
+}
+
+/** For who is handed over by nobody that has an id: without a key, a crash in between would send it twice. */
+export const keyMissing = (who: string) =>
+  permanent('BATON_HANDOVER_KEY_MISSING', `${who} has no id that a handoff could be known by`, {
+    fix: 'Give `key`: an id of your own request, the same when it is tried again.',
+  })
 
 /** A model that is asked again says it in other words: under a key, what was sent first counts. */
 async function sentBefore(send: () => Promise<{ readonly duplicate: boolean }>): Promise<boolean> {

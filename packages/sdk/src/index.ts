@@ -15,7 +15,7 @@ export type {
   ConversationTurn,
   ModelUsage,
 } from './conversation-agent.ts'
-export { answerOf, createHandOver } from './hand-over.ts'
+export { answerOf, completedResult, createHandOver, keyMissing } from './hand-over.ts'
 export type {
   HandedOver,
   HandOver,
@@ -23,6 +23,7 @@ export type {
   HandOverOptions,
   HandOverRequest,
 } from './hand-over.ts'
+export { soundConversation } from './sound-calls.ts'
 export { createWorker } from './worker.ts'
 export type { Worker, WorkerOptions } from './worker.ts'
 export { parsePeople } from '@baton/ledger'

@@ -7,13 +7,14 @@ type Result = Extract<MessagePart, { type: 'tool-result' }>
 const NO_RESULT = 'No result of this call came with the handoff.'
 
 /**
- * A conversation that came by a handoff, as models take it: a call without a result gets one that says so, and a result whose call went
- * into the summary is told by a user. Instructions of earlier agents are data here (E22): a system message becomes a user's.
+ * A conversation that came by a handoff, as models take it: calls that follow one another stand in one message and their results behind it, a
+ * call without a result gets one that says so, and a result whose call went into the summary is told by a user. Instructions of earlier agents
+ * are data here (E22): a system message becomes a user's.
  */
 export function soundConversation(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   const answered = new Set(messages.flatMap(resultsIn).map(({ callId }) => callId))
   const called = new Set<string>()
-  return messages.flatMap((message) => {
+  return gathered(messages.flatMap(apart)).flatMap((message) => {
     const calls = message.parts.filter((part) => part.type === 'tool-call')
     for (const { callId } of calls) called.add(callId)
     const lost = resultsIn(message).filter(({ callId }) => !called.has(callId))
@@ -28,6 +29,39 @@ export function soundConversation(messages: readonly ChatMessage[]): readonly Ch
       })),
     ]
   })
+}
+
+/** Some frameworks keep results in the message of the calls; those that are marked as their framework's own stay there. */
+function apart(message: ChatMessage): readonly ChatMessage[] {
+  const isApart = (part: MessagePart) => part.type === 'tool-result' && part.own === undefined
+  if (message.role === 'tool' || !message.parts.some(isApart)) return [message]
+  const split: ChatMessage[] = []
+  for (const part of message.parts) {
+    const role = isApart(part) ? 'tool' : message.role
+    const last = split.at(-1)
+    // A call after a result begins the next message.
+    if (last?.role === role) split[split.length - 1] = { ...last, parts: [...last.parts, part] }
+    else
+      split.push(split.length === 0 ? { ...message, role, parts: [part] } : { role, parts: [part] })
+  }
+  return split
+}
+
+/** Assistants' messages that follow one another are one where they call tools, unless their framework keeps something of its own with them. */
+function gathered(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  const all: ChatMessage[] = []
+  for (const message of messages) {
+    const last = all.at(-1)
+    const follows =
+      message.role === 'assistant' &&
+      last?.role === 'assistant' &&
+      last.own === undefined &&
+      message.own === undefined &&
+      [...last.parts, ...message.parts].some(({ type }) => type === 'tool-call')
+    if (follows) all[all.length - 1] = { ...last, parts: [...last.parts, ...message.parts] }
+    else all.push(message)
+  }
+  return all
 }
 
 const resultsIn = ({ parts }: ChatMessage): readonly Result[] =>

@@ -29,18 +29,8 @@ export const fromModelMessages = (messages: readonly ModelMessage[]): readonly C
 
 /** Undefined members are left out, and nothing stays of an object without any other. */
 function plainObject(value: object): { own?: JsonObject } {
-  const plain = jsonOf(plainBytes(value), 'what a message keeps for its provider') as JsonObject
+  const plain = jsonOf(value, 'what a message keeps for its provider') as JsonObject
   return Object.keys(plain).length === 0 ? {} : { own: { [OWN]: plain } }
-}
-
-/** Bytes as base64 and addresses as texts: forms in which the AI SDK takes them as well. */
-function plainBytes(value: unknown): unknown {
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
-  if (value instanceof ArrayBuffer) return Buffer.from(value).toString('base64')
-  if (value instanceof URL) return value.href
-  if (Array.isArray(value)) return value.map(plainBytes)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plainBytes(one)]))
 }
 
 function fromPart(part: Part): MessagePart {
@@ -56,7 +46,7 @@ function fromPart(part: Part): MessagePart {
         type,
         callId,
         tool,
-        input: jsonOf(plainBytes(input), `the input of ${tool}`),
+        input: jsonOf(input, `the input of ${tool}`),
         ...plainObject(rest),
       }
     }
@@ -67,7 +57,7 @@ function fromPart(part: Part): MessagePart {
     case 'reasoning-file':
       return fromFile(part)
     default:
-      return { type: 'other', own: { [OWN]: jsonOf(plainBytes(part), part.type) } }
+      return { type: 'other', own: { [OWN]: jsonOf(part, part.type) } }
   }
 }
 
@@ -85,7 +75,7 @@ function fromResult({
     const own = plainObject({ ...rest, form, options: noneIfEmpty(options) })
     return { type, callId, tool, output: jsonOf(value, `the output of ${tool}`), ...failed, ...own }
   }
-  const whole = jsonOf(plainBytes(kept), `the output of ${tool}`)
+  const whole = jsonOf(kept, `the output of ${tool}`)
   return { type, callId, tool, output: whole, ...failed, ...plainObject({ ...rest, form }) }
 }
 
@@ -106,7 +96,7 @@ function fromFile(part: ModelFile): MessagePart {
     image?: unknown
     filename?: string
   }
-  const held = plainBytes(kind === 'image' ? image : given)
+  const held = jsonOf(kind === 'image' ? image : given, 'a file')
   const bare = typeof held === 'string'
   const { type: form = bare ? (isAddress(held) ? 'url' : 'data') : 'reference', ...tagged } = (
     bare ? {} : held
