@@ -35,7 +35,7 @@ const COMMANDS = {
   },
   packages: {
     run: ['infra/packing/main.ts'],
-    about: 'pack what npm is given (-- pack FOLDER)',
+    about: 'pack what npm is given, and try it under each Node (-- pack FOLDER)',
   },
   bench: { run: ['test/bench/main.ts'], about: 'measure' },
   chaos: { run: ['test/chaos/main.ts'], about: 'break everything at once and check every promise' },

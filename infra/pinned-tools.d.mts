@@ -4,3 +4,4 @@ import type { PinnedTool } from './fetch-tools.mjs'
 export function pinnedNode(host: string): PinnedTool | undefined
 export function pinnedPnpms(host: string): readonly PinnedTool[]
 export function pinnedHelm(host: string): PinnedTool | undefined
+export function pinnedTriedNodes(host: string): readonly PinnedTool[]

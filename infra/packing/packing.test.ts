@@ -78,8 +78,8 @@ describe('runs as it stands', () => {
     try {
       const examples = project.examples.filter(({ needsBaton }) => needsBaton)
       expect(await printedBy(examples, baton.env)).toEqual(saidBy(examples))
-      for (const commands of project.commands)
-        await run('sh', ['-euc', commands], { cwd: project.folder })
+      for (const { typed } of project.commands)
+        await run('sh', ['-euc', typed], { cwd: project.folder, env: baton.env })
     } finally {
       await baton.stop()
     }

@@ -6,7 +6,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { COMPILER } from './declarations.ts'
 import { commandsOf, examplesOf } from './examples.ts'
-import type { Example } from './examples.ts'
+import type { Commands, Example } from './examples.ts'
 import type { Packed } from './pack.ts'
 import { openRegistry } from './registry.ts'
 import type { Source } from './registry.ts'
@@ -20,7 +20,7 @@ export interface Project {
   /** What the pages of the installed packages show, each in a file of its own here. */
   readonly examples: readonly Example[]
   /** The commands that those pages have typed, once a Baton runs. */
-  readonly commands: readonly string[]
+  readonly commands: readonly Commands[]
   remove(): Promise<void>
 }
 
@@ -71,7 +71,7 @@ async function install(folder: string, packed: readonly Packed[], source: Source
 
 async function readExamples(folder: string, name: string) {
   const page = await readFile(join(folder, 'node_modules', name, 'README.md'), 'utf8')
-  return { examples: examplesOf(name, page), commands: commandsOf(page) }
+  return { examples: examplesOf(name, page), commands: commandsOf(name, page) }
 }
 
 /** Those of the compiler that catch most. Nothing of a library is left out. */

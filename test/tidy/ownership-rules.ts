@@ -48,6 +48,8 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   'playwright-core': ['infra/manual'],
   '@axe-core/playwright': ['infra/manual'],
   commander: ['services/cli'],
+  publint: ['infra/packing'],
+  '@arethetypeswrong/core': ['infra/packing'],
   'string-width': ['services/cli'],
   hyparquet: ['services/cli'],
   'hyparquet-writer': ['services/cli'],
