@@ -28,6 +28,8 @@ type Scope = (typeof SCOPES)[number]
 
 /** The one scope that opens each route; null where anybody may ask. */
 const ROUTES: Readonly<Record<string, Scope | null>> = {
+  'GET /.well-known/oauth-protected-resource': null,
+  'GET /.well-known/oauth-protected-resource/mcp': null,
   'GET /health': null,
   'GET /healthz': null,
   'GET /readyz': null,
@@ -84,6 +86,7 @@ const ROUTES: Readonly<Record<string, Scope | null>> = {
   'POST /v2/approvals/{id}': 'approvals:decide',
   'GET /v2/agents': 'handoffs:read',
   'GET /v2/slo': 'metrics:read',
+  'GET /v2/verification': 'metrics:read',
   'GET /v2/dead-letters': 'handoffs:read',
   'GET /v2/dead-letters/clusters': 'handoffs:read',
   'GET /v2/dead-letters/released': 'handoffs:read',
@@ -116,6 +119,9 @@ const ROUTES: Readonly<Record<string, Scope | null>> = {
 
 /** Open to session peers by tokens of their own, and to no API key. */
 const PEERS_ONLY = { 'POST /jsonrpc': null }
+
+/** Open to every key, for the tools that its scopes allow: `test/integration/mcp-bounds.test.ts` tries what each message takes. */
+const BY_MESSAGE = { 'POST /mcp': null }
 
 const keyOf = Object.fromEntries(
   SCOPES.map((scopes) => [scopes, createApiKey({ scopes, operator: scopes.replace(':', '-') })]),
@@ -203,9 +209,9 @@ const OF_A2A = ['/a2a', '/a2a/agents/{agentType}'].flatMap((base) => [
 const CARD = 'GET /.well-known/agent-card.json'
 
 it('lists every route that there is, and no other', () => {
-  expect([...Object.keys({ ...ROUTES, ...PEERS_ONLY }), ...OF_A2A, CARD].toSorted()).toEqual(
-    [...fixture.gateway.routes].toSorted(),
-  )
+  expect(
+    [...Object.keys({ ...ROUTES, ...PEERS_ONLY, ...BY_MESSAGE }), ...OF_A2A, CARD].toSorted(),
+  ).toEqual([...fixture.gateway.routes].toSorted())
 })
 
 it('is what /openapi.json says', async () => {
@@ -218,7 +224,7 @@ it('is what /openapi.json says', async () => {
       security[0]?.apiKey?.[0] ?? null,
     ]),
   )
-  expect(Object.fromEntries(said)).toEqual({ ...ROUTES, ...PEERS_ONLY })
+  expect(Object.fromEntries(said)).toEqual({ ...ROUTES, ...PEERS_ONLY, ...BY_MESSAGE })
 })
 
 it('S22 lets no API key speak as a session peer', async () => {

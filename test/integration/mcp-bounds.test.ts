@@ -194,6 +194,28 @@ describe('what is no message of the protocol', () => {
     })
   })
 
+  it.each([
+    ['another method', { 'mcp-method': 'tools/call' }],
+    ['a method in other letters', { 'mcp-method': 'TOOLS/LIST' }],
+    ['no method', { 'mcp-method': '' }],
+    ['another revision', { 'mcp-protocol-version': '2025-11-25' }],
+  ])('refuses a request whose headers name %s', async (_, changed) => {
+    const { body, headers } = request('tools/list')
+    const refused = await ask({ body, headers: { ...headers, ...changed } })
+    expect([refused.status, (await answerOf(refused)).error.code]).toEqual([400, -32_020])
+  })
+
+  it('refuses a call whose header names another tool', async () => {
+    const { body, headers } = request('tools/call', { name: 'list_tasks', arguments: {} })
+    const refused = await ask({ body, headers: { ...headers, 'mcp-name': 'list_agents' } })
+    expect([refused.status, (await answerOf(refused)).error.code]).toEqual([400, -32_020])
+  })
+
+  it('has no subscriptions, which would hold a connection for ever', async () => {
+    const refused = await ask(request('subscriptions/listen', { notifications: {} }))
+    expect([refused.status, (await answerOf(refused)).error.code]).toEqual([404, -32_601])
+  })
+
   it('answers an unknown method and an unknown tool as the protocol has it', async () => {
     const method = await ask(request('tools/steal'))
     expect([method.status, (await answerOf(method)).error.code]).toEqual([404, -32_601])

@@ -42,6 +42,12 @@ describe.each(REVISIONS)('with a client of %s', (revision) => {
     expect(handoff.structuredContent).toMatchObject({ handoffId: id, toAgent: 'reviewer' })
     const task = await client.call('get_task', { taskId })
     expect(task.structuredContent).toMatchObject({ task: { taskId }, handoffsTotal: 1 })
+    const handoffs = await client.call('list_handoffs', { taskId, limit: 1 })
+    expect(handoffs.structuredContent).toMatchObject({
+      handoffs: [{ handoffId: id }],
+      nextCursor: null,
+      total: 1,
+    })
     const listed = await client.call('list_tasks', { limit: 1 })
     expect(listed.structuredContent).toMatchObject({ tasks: [{ taskId }] })
   })

@@ -57,7 +57,7 @@ function addMcpRoute(scope: FastifyInstance, options: McpOptions): void {
   let handler: Promise<McpHttpHandler> | undefined
   const open = async () => (await import('./mcp-server.ts')).createMcp(options.logger)
   scope.addHook('onRequest', async (request) => requireOwnPages(request, options))
-  scope.addHook('onClose', async () => (await handler)?.close())
+  scope.addHook('preClose', async () => (await handler)?.close())
   const { protection } = options
   const guarded = {
     ...MCP,
@@ -162,6 +162,8 @@ function requireCaller(request: FastifyRequest, protection: Protection): void {
 /** A scope that is missing is told before anything is done, so that a client can come back with another token. */
 function requireMessage(request: FastifyRequest, protection: Protection): void {
   const { identified, body } = request
+  // Nothing that is listed here tells of its changes: a stream would wait for ever, and hold a connection.
+  if ((body as Message).method === 'subscriptions/listen') throw NO_SUBSCRIPTIONS
   const scope = scopeOf(body as Message)
   if (scope === undefined) return
   try {
@@ -181,6 +183,13 @@ const NO_MESSAGE = new ProblemError({
   code: 'BATON_MCP_MESSAGE_INVALID',
   detail: 'the body is not one JSON-RPC message',
   fix: 'Send each message as a request of its own; batches are not taken.',
+})
+
+const NO_SUBSCRIPTIONS = new ProblemError({
+  status: 404,
+  code: 'BATON_MCP_METHOD_UNKNOWN',
+  detail: 'there are no subscriptions here',
+  fix: 'Ask again after ttlMs of the list has passed.',
 })
 
 function requireOwnPages({ headers }: FastifyRequest, { host, origins = [] }: McpOptions): void {
@@ -219,4 +228,4 @@ function rpcEnvelope(problem: ProblemError, traceId: string | undefined): Envelo
 }
 
 const RPC_REFUSED = -32_000
-const RPC_CODES: Readonly<Record<number, number>> = { 400: -32_600, 500: -32_603 }
+const RPC_CODES: Readonly<Record<number, number>> = { 400: -32_600, 404: -32_601, 500: -32_603 }

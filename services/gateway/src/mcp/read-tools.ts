@@ -1,5 +1,5 @@
 // Tools that only look: at tasks, handoffs, agents, what waits for people, and how well the service does.
-import { TASK_STATUSES, UUID_PATTERN } from '@baton/protocol'
+import { HANDOFF_STATES, TASK_STATUSES, UUID_PATTERN } from '@baton/protocol'
 import { COUNTED_PAGE } from '../cursor.ts'
 import { TRANSPORTS } from '../level-schema.ts'
 import { ref } from '../operation.ts'
@@ -60,6 +60,7 @@ const counted = (shownNow: number, what: string, { total, totalIsExact, nextCurs
 export interface Handoff {
   readonly handoffId: string
   readonly taskId: string
+  readonly taskSeq: number
   readonly fromAgent: string
   readonly toAgent: string
   readonly state: string
@@ -156,6 +157,52 @@ const getTask = tool<{ readonly taskId: string }>({
         ...latest.slice(-1).map(told),
       ].join('\n'),
       untrusted: ['/task/result', '/handoffs/*/result', '/handoffs/*/details'],
+    }
+  },
+})
+
+interface ListHandoffs {
+  readonly taskId: string
+  readonly state?: string
+  readonly limit: number
+  readonly cursor?: string
+}
+
+const listHandoffs = tool<ListHandoffs>({
+  name: 'list_handoffs',
+  title: 'List the handoffs of a task',
+  description:
+    'List the handoffs of one task in the order they were sent, all or those in one state, in pages.',
+  scope: 'handoffs:read',
+  annotations: READS,
+  inputSchema: closed(
+    {
+      taskId: uuid('The id of the task.'),
+      state: { type: 'string', enum: HANDOFF_STATES, description: 'Only handoffs in this state.' },
+      limit: PAGE.limit,
+      cursor: {
+        type: 'string',
+        pattern: '^[0-9]{1,9}$',
+        description: 'nextCursor of the page before, with the same filter; left out for the first.',
+      },
+    },
+    ['taskId'],
+  ),
+  outputSchema: listed('handoffs', ref('Handoff')),
+  async run({ taskId, state, limit, cursor = '0' }, call) {
+    const { handoffs } = await read<{ handoffs: readonly Handoff[] }>(call, `/v2/tasks/${taskId}`)
+    const meant = handoffs.filter((one) => state === undefined || one.state === state)
+    // A task only gets more handoffs, each with the next number.
+    const rest = meant.filter(({ taskSeq }) => taskSeq > Number(cursor))
+    const shownNow = rest.slice(0, limit)
+    const last = shownNow.at(-1)
+    const nextCursor =
+      rest.length > shownNow.length && last !== undefined ? String(last.taskSeq) : null
+    const page = { nextCursor, total: meant.length, totalIsExact: true }
+    return {
+      data: { handoffs: shownNow.map(boundedHandoff), ...page },
+      text: counted(shownNow.length, `handoffs of task ${taskId}`, page),
+      untrusted: ['/handoffs/*/result', '/handoffs/*/details'],
     }
   },
 })
@@ -302,6 +349,7 @@ const serviceLevels = tool<object>({
 export const READ_TOOLS = [
   getHandoff,
   getTask,
+  listHandoffs,
   listTasks,
   listAgents,
   listApprovals,
