@@ -30,7 +30,7 @@ export interface A2aWorld {
   /** The address of the latest gateway. */
   url(): string
   start(env?: Readonly<Record<string, string>>): Promise<ServiceProcess>
-  client(agentType: string, binding?: Binding, key?: string): Promise<Client>
+  client(agentType: string, binding?: Binding, key?: string, legacy?: boolean): Promise<Client>
   close(): Promise<void>
 }
 
@@ -52,17 +52,24 @@ export async function openA2a(purpose: string): Promise<A2aWorld> {
       })
       return latest
     },
-    client: (agentType, binding = 'JSONRPC', key = KEYS.caller.key) =>
-      eventually(() => clientOf(`${urlOf(latest)}/a2a/agents/${agentType}`, binding, key), {
-        deadlineMs: 15_000,
-        describe: () => `the card of ${agentType}`,
-      }),
+    client: (agentType, binding = 'JSONRPC', key = KEYS.caller.key, legacy = false) =>
+      eventually(
+        () => clientOf(`${urlOf(latest)}/a2a/agents/${agentType}`, { binding, key, legacy }),
+        {
+          deadlineMs: 15_000,
+          describe: () => `the card of ${agentType}`,
+        },
+      ),
     close: () => pipeline.close(),
   }
 }
 
 /** A client of the SDK as anybody makes it, with a bearer token. */
-async function clientOf(base: string, binding: Binding, key: string): Promise<Client> {
+async function clientOf(
+  base: string,
+  { binding, key, legacy = false }: { binding: Binding; key: string; legacy?: boolean },
+): Promise<Client> {
+  const legacyCompat = { enabled: legacy }
   const fetchImpl: typeof fetch = (input, init = {}) =>
     fetch(input, {
       ...init,
@@ -71,14 +78,28 @@ async function clientOf(base: string, binding: Binding, key: string): Promise<Cl
   const factory = new ClientFactory({
     ...ClientFactoryOptions.default,
     transports: [
-      new JsonRpcTransportFactory({ fetchImpl }),
+      new JsonRpcTransportFactory({ fetchImpl, legacyCompat }),
       new RestTransportFactory({ fetchImpl }),
     ],
     preferredTransports: [binding],
-    cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
+    cardResolver: new DefaultAgentCardResolver({
+      fetchImpl: legacy ? ofVersion3(fetchImpl) : fetchImpl,
+      legacyCompat,
+    }),
   })
   return factory.createFromUrl(`${base}/`)
 }
+
+/** A caller of 0.3 knows no header for its version, and nothing in a card that is newer. */
+const ofVersion3 =
+  (fetchImpl: typeof fetch): typeof fetch =>
+  async (input, init = {}) => {
+    const headers = new Headers(init.headers)
+    headers.delete('A2A-Version')
+    const answer = await fetchImpl(input, { ...init, headers })
+    const { supportedInterfaces: _, ...card } = (await answer.json()) as Record<string, unknown>
+    return Response.json(card, { status: answer.status })
+  }
 
 /** What a caller that knows nothing of Baton sends. */
 export const saying = (

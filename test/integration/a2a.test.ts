@@ -249,3 +249,38 @@ it('has a card with caching headers for strangers, and one of its own for who ca
     404,
   )
 })
+
+it('answers callers of 0.3 where it is told to, and refuses them in the words of the standard otherwise', async () => {
+  const asking = {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEYS.caller.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'message/send',
+      params: {
+        message: {
+          kind: 'message',
+          messageId: randomUUID(),
+          role: 'user',
+          parts: [{ kind: 'text', text: 'old' }],
+        },
+      },
+    }),
+  }
+  const path = '/a2a/agents/echo'
+  const refused = await (await fetch(`${world.url()}${path}`, asking)).json()
+  expect(refused).toMatchObject({ id: 1, error: { code: -32009 } })
+  await world.start({ BATON_A2A_LEGACY: 'on' })
+  const taken = await (await fetch(`${world.url()}${path}`, asking)).json()
+  expect(taken).toMatchObject({ result: { kind: 'task', status: { state: 'completed' } } })
+  const client = await world.client('talker', 'JSONRPC', KEYS.caller.key, true)
+  expect(client.protocolVersion).toBe('0.3')
+  const events = await collect(client.sendMessageStream(saying('talk')))
+  expect(kinds(events).slice(0, 1)).toEqual(['task'])
+  const last = events.at(-1)?.payload
+  expect(last?.$case === 'statusUpdate' && last.value.status?.state).toBe(
+    TaskState.TASK_STATE_COMPLETED,
+  )
+  await world.start()
+})

@@ -157,6 +157,10 @@ export const GATEWAY_SETTINGS = {
   BATON_A2A_AGENT: optionalText({
     help: 'The agent type that gets the messages of A2A that name none; without it such a message is refused.',
   }),
+  BATON_A2A_LEGACY: oneOf(['off', 'on'], {
+    default: 'off',
+    help: 'Whether callers of A2A 0.3 are answered too, over JSON-RPC; off refuses them in the words of the standard.',
+  }),
   BATON_A2A_WAIT_MS: integer({
     min: 0,
     max: 50_000,
@@ -363,6 +367,7 @@ export const readSession = (settings: Settings<typeof GATEWAY_SETTINGS>) => ({
 export const readA2a = (settings: Settings<typeof GATEWAY_SETTINGS>): A2aOptions => ({
   publicUrl: readPublicUrl(settings.BATON_GATEWAY_PUBLIC_URL),
   agentType: settings.BATON_A2A_AGENT,
+  legacy: settings.BATON_A2A_LEGACY === 'on',
   waitMs: settings.BATON_A2A_WAIT_MS,
 })
 

@@ -1,6 +1,7 @@
 // The settings of every process. Written by infra/generate-settings.ts; do not edit it.
 export const SETTING_NAMES: readonly string[] = [
   'BATON_A2A_AGENT',
+  'BATON_A2A_LEGACY',
   'BATON_A2A_WAIT_MS',
   'BATON_AGENTS',
   'BATON_AGENTS_SETTINGS',

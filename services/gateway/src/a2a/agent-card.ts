@@ -66,14 +66,14 @@ interface Said {
 function cardOf(agentType: string | undefined, options: CardOptions, said: Said): AgentCard {
   const { baseUrl, legacy } = options
   const url = `${baseUrl}${pathOf(agentType)}`
-  const versions = ['1.0', ...(legacy ? ['0.3'] : [])]
-  const bindings = ['JSONRPC', 'HTTP+JSON']
   return AgentCard.fromJSON({
     ...said,
     version: '2.0.0',
-    supportedInterfaces: versions.flatMap((protocolVersion) =>
-      bindings.map((protocolBinding) => ({ url, protocolBinding, protocolVersion })),
-    ),
+    supportedInterfaces: [
+      { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+      { url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+      ...(legacy ? [{ url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' }] : []),
+    ],
     capabilities: {
       streaming: true,
       pushNotifications: false,

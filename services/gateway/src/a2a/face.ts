@@ -12,7 +12,7 @@ import {
   Task,
 } from '@a2a-js/sdk'
 import type { ListTasksResponse } from '@a2a-js/sdk'
-import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from '@a2a-js/sdk/server'
+import { ServerCallContext, validateVersion } from '@a2a-js/sdk/server'
 import type { A2ARequestHandler } from '@a2a-js/sdk/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ProblemError } from '@baton/http/server'
@@ -32,6 +32,7 @@ import { createRequestHandler } from './request-handler.ts'
 import type { Call, HandlerParts } from './request-handler.ts'
 import { CARD_ROUTE, REST_ROUTE, RPC_ROUTE } from './schema.ts'
 import { eventLines } from './event-lines.ts'
+import { isLegacy, legacyCard, rpcTransport } from './legacy.ts'
 
 export interface A2aFaceParts extends HandlerParts {
   readonly authentication: Face['authentication']
@@ -115,14 +116,16 @@ async function sendCard(
   const { identified, headers } = request
   const tenant = identified.ok ? identified.key.tenant : undefined
   const card = await cardFor(parts, request, tenant)
-  const key = JSON.stringify([tenant, baseUrlOf(parts, request), request.params.agentType])
-  const { body, etag, lastModified } = documents(key, AgentCard.toJSON(card) as object)
+  const legacy = parts.legacy && isLegacy(header(request, A2A_VERSION_HEADER))
+  const shown = legacy ? await legacyCard(card) : (AgentCard.toJSON(card) as object)
+  const key = JSON.stringify([tenant, baseUrlOf(parts, request), request.params.agentType, legacy])
+  const { body, etag, lastModified } = documents(key, shown)
   reply
     .header(
       'cache-control',
       `${tenant === undefined ? 'public' : 'private'}, max-age=${CARD_FRESH_S}`,
     )
-    .header('vary', 'Authorization')
+    .header('vary', `Authorization, ${A2A_VERSION_HEADER}`)
     .header('etag', etag)
     .header('last-modified', lastModified.toUTCString())
   if (isFresh(headers, { etag, lastModified })) return reply.code(304).send()
@@ -172,7 +175,12 @@ function sayExtensions(reply: FastifyReply, { activatedExtensions }: ServerCallC
   reply.header(HTTP_EXTENSION_HEADER, Extensions.toServiceParameter(activatedExtensions))
 }
 
-const SENDS: ReadonlySet<string> = new Set(['SendMessage', 'SendStreamingMessage'])
+const SENDS: ReadonlySet<string> = new Set([
+  'SendMessage',
+  'SendStreamingMessage',
+  'message/send',
+  'message/stream',
+])
 
 async function answerRpc(parts: A2aFaceParts, exchange: Exchange): Promise<FastifyReply> {
   const { request, reply } = exchange
@@ -194,10 +202,9 @@ async function answerRpc(parts: A2aFaceParts, exchange: Exchange): Promise<Fasti
     validateVersion(context.requestedVersion, await call.publicCard(), 'JSONRPC')
     requireOwnTenant(request, (body['params'] as JsonObject | undefined)?.['tenant'])
     const kept = keepErrors(createRequestHandler(parts, call))
-    const answer = await new JsonRpcTransportHandler(kept.handler).handle(
-      withoutTenant(body),
-      context,
-    )
+    const legacy = parts.legacy && isLegacy(context.requestedVersion)
+    const transport = rpcTransport(kept.handler, legacy)
+    const answer = await transport.handle(withoutTenant(body), context)
     if (Symbol.asyncIterator in answer)
       return await sendEvents(reply, answer, {
         format: (value) => value as object,
