@@ -8,7 +8,8 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   '@langchain/': ['packages/adapters/langgraph', 'examples/four_frameworks'],
   '@mastra/': ['packages/adapters/mastra', 'examples/four_frameworks'],
   '@openai/agents': ['packages/adapters/openai-agents', 'examples/four_frameworks'],
-  '@a2a-js/': ['services/gateway'],
+  // One side of it answers, the other one asks.
+  '@a2a-js/': ['services/gateway', 'packages/sdk'],
   '@ai-sdk/openai-compatible': ['packages/summarise'],
   bullmq: ['packages/transport'],
   ioredis: ['packages/transport'],

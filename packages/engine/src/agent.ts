@@ -104,4 +104,6 @@ export interface AgentResult {
  */
 export interface Agent extends AgentRegistration, NotificationHooks {
   execute(context: AgentContext): Promise<AgentResult>
+  /** Ends what it holds, when the worker that hosts it has stopped. */
+  close?(): void
 }

@@ -3,8 +3,8 @@
 import { lookup as resolve } from 'node:dns'
 import { isIP } from 'node:net'
 import type { LookupFunction } from 'node:net'
-import { Pool } from 'undici'
-import type { Dispatcher } from 'undici'
+import { Agent, fetch as fetchBy, Pool } from 'undici'
+import type { buildConnector, Dispatcher } from 'undici'
 import { BatonError, NO_TLS, permanent, transient } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
 import { isPublicAddress } from './public-addresses.ts'
@@ -65,20 +65,10 @@ const LEFT_BYTES_MAX = 16_384
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const { allowPrivate = false, answerBytesMax, connectionsMax = CONNECTIONS_MAX } = options
   const url = checkUrl(options.url, allowPrivate)
-  const lookup = options.lookup ?? (resolve as LookupFunction)
-  const tls = allowPrivate ? (options.tls ?? NO_TLS) : NO_TLS
-  const connect = connectOver(tls, 'others', {
-    lookup: allowPrivate ? lookup : publicOnly(lookup),
-  })
   const pool = new Pool(url.origin, {
     connections: connectionsMax,
     allowH2: false,
-    // Literal addresses are connected to without being looked up.
-    connect(wanted, callback) {
-      const literal = wanted.hostname.replaceAll(/^\[|\]$/g, '')
-      if (allowPrivate || isIP(literal) === 0 || isPublicAddress(literal)) connect(wanted, callback)
-      else callback(addressRefused(literal), null)
-    },
+    connect: connectChecked(options),
   })
 
   async function send({ body, headers }: EndpointRequest, signal: AbortSignal) {
@@ -112,6 +102,66 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       }
     },
     close: () => void pool.destroy(),
+  }
+}
+
+type Checked = Pick<EndpointOptions, 'allowPrivate' | 'tls' | 'lookup'>
+
+/** Connects to public addresses only, unless others are allowed: to one of those that were checked. */
+function connectChecked({
+  allowPrivate = false,
+  tls: own = NO_TLS,
+  lookup = resolve as LookupFunction,
+}: Checked): buildConnector.connector {
+  const tls = allowPrivate ? own : NO_TLS
+  const looked = { lookup: allowPrivate ? lookup : publicOnly(lookup) }
+  const connect = connectOver(tls, 'others', looked)
+  return (wanted, callback) => {
+    // Literal addresses are connected to without being looked up.
+    const literal = wanted.hostname.replaceAll(/^\[|\]$/g, '')
+    if (allowPrivate || isIP(literal) === 0 || isPublicAddress(literal)) connect(wanted, callback)
+    else callback(addressRefused(literal), null)
+  }
+}
+
+export interface EndpointFetchOptions extends Checked {
+  /** More than that of an answer is an error. */
+  readonly answerBytesMax: number
+  /** How long an answer may take to begin, and be silent. */
+  readonly silentMs: number
+}
+
+export interface EndpointFetch {
+  /** Rejects with BATON_ADDRESS_REFUSED, itself or as a cause, where the address may not be called. */
+  readonly fetch: typeof globalThis.fetch
+  /** Throws BATON_ADDRESS_REFUSED where an address can never be called. */
+  check(url: string): void
+  /** Ends its connections; what is under way fails. */
+  close(): void
+}
+
+/** `fetch` for a library with a protocol of its own: every call is checked as an endpoint is, also where an answer named its address. */
+export function createEndpointFetch(options: EndpointFetchOptions): EndpointFetch {
+  const { allowPrivate = false, answerBytesMax, silentMs } = options
+  const dispatcher = new Agent({
+    allowH2: false,
+    maxResponseSize: answerBytesMax,
+    headersTimeout: silentMs,
+    bodyTimeout: silentMs,
+    connect: connectChecked(options),
+  })
+  const checked = async (
+    target: string | URL | Request,
+    init?: Parameters<typeof fetchBy>[1],
+  ): Promise<unknown> => {
+    const url = checkUrl(target instanceof Request ? target.url : String(target), allowPrivate)
+    return fetchBy(url, { ...init, dispatcher, redirect: 'error' })
+  }
+  return {
+    // The platform's own is the same library; only the names of its types are others.
+    fetch: checked as unknown as typeof globalThis.fetch,
+    check: (url) => void checkUrl(url, allowPrivate),
+    close: () => void dispatcher.destroy(),
   }
 }
 

@@ -1,5 +1,7 @@
 // What an agent developer needs, and nothing else: define agents, host them, send handoffs.
 export { defineAgent } from './agent.ts'
+export { defineA2aAgent } from './a2a-agent.ts'
+export type { A2aAgentOptions, A2aAnswer } from './a2a-agent.ts'
 export { definePushAgent } from './push-agent.ts'
 export type { PushAgentOptions } from './push-agent.ts'
 export { readSenderOptions, readWorkerOptions } from './connection.ts'

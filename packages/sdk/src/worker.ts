@@ -27,7 +27,6 @@ import type {
   JudgingBeside,
   KnownReceivers,
   LargeWorkBounds,
-  OutsideAgent,
   Receiver,
 } from '@baton/engine'
 import { NOBODY } from '@baton/ledger'
@@ -144,7 +143,7 @@ export function createWorker(options: WorkerOptions): Worker {
   })
   const recorder = createLevelRecorder({ pool, metrics, logger })
   const registrar = createRegistrar({ ...hostOf(options), pool, logger })
-  const outside = watchCalls(options, metrics, logger)
+  watchCalls(options, metrics, logger)
   watchClassifier(options.classifier, { metrics, logger })
   const inner = [...ownRelay(options, parts), ...ownHooks(options, parts)]
   let consumers: Consumer[] = []
@@ -164,7 +163,7 @@ export function createWorker(options: WorkerOptions): Worker {
     await heartbeat.stop()
     await registrar.stop()
     await recorder.stop()
-    for (const one of [...outside, options.summariser, options.classifier]) one?.close()
+    for (const one of [...options.agents, options.summariser, options.classifier]) one?.close?.()
     await largeWork.close()
     client.close()
     await pool.end()
@@ -211,12 +210,8 @@ const hostOf = ({ agents, jurisdiction, summariser }: WorkerOptions) => ({
   summariser,
 })
 
-/** Answers the agents outside, whose calls are seen in metrics and logs from now on. */
-function watchCalls(
-  options: WorkerOptions,
-  metrics: Metrics,
-  logger: Logger,
-): readonly OutsideAgent[] {
+/** The calls of agents outside are seen in metrics and logs from now on. */
+function watchCalls(options: WorkerOptions, metrics: Metrics, logger: Logger): void {
   const agents = options.agents.filter((agent) => 'call' in agent)
   const gauge = metrics.breakerOpen.with({ target: 'outside' })
   const pausedTypes = new Set<string>()
@@ -231,7 +226,6 @@ function watchCalls(
       else logger.info({ event: 'push.resumed', agent: type })
     })
   }
-  return agents
 }
 
 /** By what, and beside whom, handoffs are judged. */

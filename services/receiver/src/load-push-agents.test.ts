@@ -65,7 +65,7 @@ it('reads agents, with their secrets from the environment or from a file beside 
     { type: 'two', requires: [] },
     { type: 'near' },
   ])
-  for (const agent of agents) agent.close()
+  for (const agent of agents) agent.close?.()
 })
 
 it.each<[string, object, string]>([

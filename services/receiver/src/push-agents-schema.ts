@@ -12,8 +12,12 @@ const AGENT = {
     url: { type: 'string', maxLength: 2_048 },
     secretEnv: { type: 'string', pattern: '^[A-Z][A-Z0-9_]{0,127}$' },
     secretFile: { type: 'string', minLength: 1, maxLength: 4_096 },
+    cardUrl: { type: 'string', maxLength: 2_048 },
+    tokenEnv: { type: 'string', pattern: '^[A-Z][A-Z0-9_]{0,127}$' },
+    tokenFile: { type: 'string', minLength: 1, maxLength: 4_096 },
+    awayMs: { type: 'integer', minimum: 0, maximum: 86_400_000 },
     operator: { type: 'string', pattern: `^${OPERATOR}$` },
-    timeoutMs: { type: 'integer', minimum: 100, maximum: 3_600_000 },
+    timeoutMs: { type: 'integer', minimum: 100, maximum: 86_400_000 },
     leaseMs: { type: 'integer', minimum: 1_000, maximum: 3_600_000 },
     requires: names,
     capabilities: names,
@@ -22,9 +26,22 @@ const AGENT = {
     contextWindowTokens: { type: 'integer', minimum: 1, maximum: 1_000_000_000 },
     allowPrivate: { type: 'boolean' },
   },
-  required: ['type', 'version', 'url'],
-  // The secret itself never stands in the file.
-  oneOf: [{ required: ['secretEnv'] }, { required: ['secretFile'] }],
+  required: ['type', 'version'],
+  // One that Baton calls, or one that speaks A2A. A secret or a token itself never stands in the file.
+  oneOf: [
+    { required: ['url', 'secretEnv'] },
+    { required: ['url', 'secretFile'] },
+    { required: ['cardUrl'] },
+  ],
+  dependentRequired: {
+    secretEnv: ['url'],
+    secretFile: ['url'],
+    operator: ['url'],
+    leaseMs: ['url'],
+    tokenEnv: ['cardUrl'],
+    tokenFile: ['cardUrl'],
+    awayMs: ['cardUrl'],
+  },
   additionalProperties: false,
 }
 
