@@ -1,5 +1,8 @@
 // What /mcp refuses, and how: wrong pages, missing scopes, other tenants, bodies that are no message, and nothing of it in a log.
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { Agent, request as requestBy } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { createApiKey } from '@baton/gateway'
 import type { Issuer } from '@baton/http/access-tokens'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -87,6 +90,26 @@ function request(method: string, params: object = {}, revision = REVISION) {
 // eslint-disable-next-line typescript/no-explicit-any -- what the gateway answers, looked at by tests
 const answerOf = async (response: Response): Promise<any> => await response.json()
 
+interface Sent {
+  readonly agent: Agent
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: object
+}
+
+async function statusOf(method: string, path: string, { agent, headers, body }: Sent) {
+  const accept = 'application/json, text/event-stream'
+  const sent = requestBy(`${fixture.gateway.url}${path}`, {
+    method,
+    agent,
+    headers: { accept, ...(body && { 'content-type': 'application/json' }), ...headers },
+  })
+  sent.end(body && JSON.stringify(body))
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  response.resume()
+  await once(response, 'end')
+  return response.statusCode
+}
+
 const challengeOf = (response: Response): string => response.headers.get('www-authenticate') ?? ''
 
 describe('authorization', () => {
@@ -119,6 +142,18 @@ describe('authorization', () => {
       id: null,
       error: { data: { code: 'BATON_SCOPE_MISSING', fix: expect.any(String) } },
     })
+  })
+
+  it('lends what a caller may to nobody else, on the same connection or by its header', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const { body, headers } = request('tools/call', { name: 'list_tasks', arguments: {} })
+    const authorization = `Bearer ${apiKeys.agent.key}`
+    const called = { body, headers: { ...headers, authorization } }
+    expect(await statusOf('POST', '/mcp', { agent, ...called })).toBe(200)
+    expect(await statusOf('GET', '/v2/tasks', { agent, headers: {} })).toBe(401)
+    const guessed = { 'baton-inside': 'x'.repeat(43) }
+    expect(await statusOf('GET', '/v2/tasks', { agent, headers: guessed })).toBe(401)
+    agent.destroy()
   })
 
   it('shows nothing of another tenant', async () => {

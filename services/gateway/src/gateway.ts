@@ -361,8 +361,8 @@ function authenticationOf(options: GatewayOptions, pool: Pool): Authentication {
   const keys = createKnownKeys({ settings, read: (ids) => findApiKeys(pool, ids), logger })
   const readTenants = async () => new Set((await listTenants(pool)).map(({ tenant }) => tenant))
   const authenticate = createAuthenticate({ keys, tokens, readTenants, logger })
-  const authentication: Face['authentication'] = ({ headers }) =>
-    insideCaller() ?? authenticate(headers.authorization)
+  const authentication: Face['authentication'] = (request) =>
+    insideCaller(request) ?? authenticate(request.headers.authorization)
   return { tokens, authenticate, authentication }
 }
 

@@ -1,5 +1,5 @@
 // Calls of the gateway's own routes from inside of it: what another protocol asks runs as the HTTP operation itself, with its checks and its records.
-import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Identified } from './api-keys.ts'
 
@@ -17,10 +17,15 @@ export interface RouteAnswer {
   readonly body: object
 }
 
-const inside = new AsyncLocalStorage<Identified>()
+/** Names a call that is under way, with a secret that nobody outside of this process has seen. */
+const HEADER = 'baton-inside'
+const underWay = new Map<string, Identified>()
 
-/** Who asked from outside for the call that runs here; undefined where nobody calls from inside. They were counted then. */
-export const insideCaller = (): Identified | undefined => inside.getStore()
+/** Who asked from outside for a call that came from inside; undefined where it did not. They were identified and counted then. */
+export function insideCaller({ headers }: Pick<FastifyRequest, 'headers'>): Identified | undefined {
+  const secret = headers[HEADER]
+  return typeof secret === 'string' ? underWay.get(secret) : undefined
+}
 
 /** Calls a route as whoever sent `request`, from where they sent it. */
 export async function callInside(
@@ -28,20 +33,22 @@ export async function callInside(
   { identified, ip }: FastifyRequest,
   { method, path, body, headers = {} }: RouteCall,
 ): Promise<RouteAnswer> {
-  // An injection begins when it is awaited, which must be in there.
-  const answer = await inside.run(
-    identified,
-    async () =>
-      await scope.inject({
-        method,
-        url: path,
-        remoteAddress: ip,
-        headers: {
-          ...headers,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
-      }),
-  )
-  return { status: answer.statusCode, headers: answer.headers, body: answer.json<object>() }
+  const secret = randomBytes(32).toString('base64url')
+  underWay.set(secret, identified)
+  try {
+    const answer = await scope.inject({
+      method,
+      url: path,
+      remoteAddress: ip,
+      headers: {
+        ...headers,
+        [HEADER]: secret,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+    })
+    return { status: answer.statusCode, headers: answer.headers, body: answer.json<object>() }
+  } finally {
+    underWay.delete(secret)
+  }
 }

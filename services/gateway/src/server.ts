@@ -80,7 +80,7 @@ export function createServer(options: ServerOptions): BoundedServer {
     max: rateMax,
     timeWindow: 60_000,
     enableDraftSpec: true,
-    allowList: () => insideCaller() !== undefined,
+    allowList: (request) => insideCaller(request) !== undefined,
     keyGenerator: ({ identified, ip }) => (identified.ok ? identified.key.id : `address ${ip}`),
     errorResponseBuilder: (_, { ttl }) => rateLimited(ttl),
   })
@@ -111,8 +111,9 @@ export function createServer(options: ServerOptions): BoundedServer {
 /** Before a body is read: where its length is not said, or is more than any may have and so is never read, it counts as the longest. */
 const metering =
   (meter: Meter) =>
-  async ({ identified, headers }: FastifyRequest): Promise<void> => {
-    if (!identified.ok || insideCaller() !== undefined) return
+  async (request: FastifyRequest): Promise<void> => {
+    const { identified, headers } = request
+    if (!identified.ok || insideCaller(request) !== undefined) return
     const length = headers['transfer-encoding'] === undefined ? '0' : String(BODY_BYTES_MAX)
     const bytes = Number(headers['content-length'] ?? length)
     meter(identified.key.tenant, Math.min(bytes, BODY_BYTES_MAX))
