@@ -102,7 +102,7 @@ const renamed = <Value>(entries: Map<string, Value>, from: string, to: string) =
   new Map([...entries].map(([key, value]) => [key === from ? to : key, value]))
 
 function change(columns: Map<string, Column>, item: string): void {
-  const added = /^add column (.*)/.exec(item)?.[1]
+  const added = /^add column (?:if not exists )?(.*)/.exec(item)?.[1]
   const [, changed = '', isNullable] =
     /^alter column (\S+) (drop not null|set not null)/.exec(item) ?? []
   const column = columns.get(changed)

@@ -29,6 +29,19 @@ const DESCRIBED = [
   { what: 'OpenAPI of the auditor', setting: 'BATON_AUDIT_URL', path: '/openapi.json' },
 ]
 
+async function readAsyncApi(
+  { home }: OwnInstance,
+  { BATON_GATEWAY_URL: url }: Readonly<Record<string, string>>,
+): Promise<Found> {
+  const file = join(home, 'asyncapi.json')
+  const answer = await fetch(new URL('/asyncapi.json', url))
+  await writeFile(file, await answer.text())
+  const ended = await run(process.execPath, [join(FOLDER, 'check-asyncapi.mjs'), file], {
+    cwd: home,
+  })
+  return { tool: 'asyncapi', what: 'AsyncAPI of the gateway', ...ended }
+}
+
 async function lintAll(
   { home }: OwnInstance,
   settings: Readonly<Record<string, string>>,
@@ -88,7 +101,11 @@ async function main(): Promise<number> {
   await installWorkspace(FOLDER, 'read the interfaces')
   const found = await withOwnInstance(async (instance) => {
     const settings = await settingsOf(instance)
-    return [...(await lintAll(instance, settings)), ...(await inspectAll(instance, settings))]
+    return [
+      ...(await lintAll(instance, settings)),
+      await readAsyncApi(instance, settings),
+      ...(await inspectAll(instance, settings)),
+    ]
   })
   for (const { tool, what, exitCode, output } of found) {
     say(`  ${exitCode === 0 ? '✓' : '✗'} ${tool.padEnd(12)} ${what}`)

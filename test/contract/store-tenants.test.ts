@@ -57,6 +57,8 @@ async function seenBy(tenant: string, table: string, column = 'handoff_id'): Pro
 /** Tables of which no row is a tenant's. */
 const OF_NOBODY = [
   'api_key',
+  'event_head',
+  'event_position',
   'kysely_migration',
   'kysely_migration_lock',
   'queue_watermark',

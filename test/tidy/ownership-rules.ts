@@ -41,6 +41,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   // The example is a peer with a library of its own.
   '@grpc/': ['services/gateway', 'examples/all_protocols'],
   'p-retry': ['packages/engine', 'packages/embedded', 'services/'],
+  '@asyncapi/parser': ['infra/interfaces'],
   '@modelcontextprotocol/inspector': ['infra/interfaces'],
   '@redocly/cli': ['infra/interfaces'],
   '@stoplight/spectral-cli': ['infra/interfaces'],

@@ -3254,6 +3254,19 @@ describe: {
   readonly body: undefined
   readonly answer: Readonly<Record<string, unknown>>
 }
+/** Events, webhooks and the queue as AsyncAPI describes them */
+describeEvents: {
+  readonly method: 'GET'
+  readonly path: '/asyncapi.json'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: Readonly<Record<string, unknown>>
+}
 /** The registry: every published schema with its SHA-256 */
 listSchemas: {
   readonly method: 'GET'
@@ -3387,6 +3400,7 @@ health: ['GET', '/healthz'],
 readiness: ['GET', '/readyz'],
 metrics: ['GET', '/metrics'],
 describe: ['GET', '/openapi.json'],
+describeEvents: ['GET', '/asyncapi.json'],
 listSchemas: ['GET', '/schemas'],
 readSchema: ['GET', '/schemas/{path}'],
 readRunbook: ['GET', '/runbooks/{name}'],

@@ -4,7 +4,7 @@
 -- share lock. Roll-forward; never edited once landed.
 
 -- Whose events are kept: of a tenant that nobody asks for, none is.
-create table event_feed (
+create table if not exists event_feed (
   tenant text primary key references tenant,
   since timestamptz not null default clock_timestamp(),
   -- Kept on while somebody subscribes, and for some days after the last reader.
@@ -13,22 +13,22 @@ create table event_feed (
 
 -- One row: where the newest event stands, and who follows. Whoever adds events holds it until they are committed, so that an event
 -- that can be seen has none before it that will be seen later.
-create table event_head (
+create table if not exists event_head (
   id boolean primary key default true check (id),
   position bigint not null default 0,
   follower uuid,
   lease_until timestamptz not null default 'epoch'
 );
-insert into event_head default values;
+insert into event_head default values on conflict do nothing;
 
 -- How far each chain of the log is followed, and the hash of the last record that was.
-create table event_position (
+create table if not exists event_position (
   chain smallint primary key,
   size bigint not null,
   last_hash text not null
 );
 
-create table event (
+create table if not exists event (
   position bigint primary key,
   -- Follows from the record or the change that it tells of.
   id uuid not null unique,
@@ -39,13 +39,13 @@ create table event (
   subscription_id uuid,
   created_at timestamptz not null default clock_timestamp()
 );
-create index event_of_tenant on event (tenant, position);
-create index event_age on event (created_at);
+create index if not exists event_of_tenant on event (tenant, position);
+create index if not exists event_age on event (created_at);
 
-alter table alert_change add column told_at timestamptz;
-create index alert_change_untold on alert_change (at) where told_at is null;
+alter table alert_change add column if not exists told_at timestamptz;
+create index if not exists alert_change_untold on alert_change (at) where told_at is null;
 
-create table event_subscription (
+create table if not exists event_subscription (
   id uuid primary key,
   tenant text not null references tenant,
   name text not null,
@@ -83,7 +83,7 @@ create table event_subscription (
 ) with (fillfactor = 70);
 
 -- Events that were not taken at the first try: what was is counted alone.
-create table event_delivery (
+create table if not exists event_delivery (
   subscription_id uuid not null references event_subscription on delete cascade,
   position bigint not null,
   event_id uuid not null,
@@ -97,15 +97,17 @@ create table event_delivery (
   last_error text,
   primary key (subscription_id, position)
 ) with (fillfactor = 70);
-create index event_delivery_due on event_delivery (subscription_id, due_at) where state = 'waiting';
-create index event_delivery_of_event on event_delivery (position) where state <> 'delivered';
-create index event_delivery_ended on event_delivery (ended_at) where ended_at is not null;
+create index if not exists event_delivery_due on event_delivery (subscription_id, due_at) where state = 'waiting';
+create index if not exists event_delivery_of_event on event_delivery (position) where state <> 'delivered';
+create index if not exists event_delivery_ended on event_delivery (ended_at) where ended_at is not null;
 
 do $$
 declare
   name text;
 begin
   foreach name in array array['event_feed', 'event', 'event_subscription', 'event_delivery'] loop
+    execute format('drop policy if exists of_tenant on %I', name);
+    execute format('drop policy if exists of_all on %I', name);
     execute format('create policy of_tenant on %I to baton_tenant using (tenant = current_tenant())
       with check (tenant = current_tenant())', name);
     execute format('alter table %I enable row level security', name);

@@ -85,6 +85,10 @@ describe('E18 metric names', () => {
       baton_audit_records_total: 'counter',
       baton_audit_erasures_total: 'counter',
       baton_alert_deliveries_total: 'counter',
+      baton_event_deliveries_total: 'counter',
+      baton_event_deliveries_waiting: 'gauge',
+      baton_events_behind_seconds: 'gauge',
+      baton_events_total: 'counter',
       baton_build_info: 'gauge',
     })
   })

@@ -2,6 +2,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import manifest from '../package.json' with { type: 'json' }
 import { addAlerts, addEscalations } from './alert-commands.ts'
+import { addEvents, addSubscriptions } from './event-commands.ts'
 import { collect, httpUrl, positiveNumber, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
 import { addBackup, addRestore } from './backup-commands.ts'
@@ -148,6 +149,8 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addApprovals,
   addAlerts,
   addEscalations,
+  addEvents,
+  addSubscriptions,
   addCancel,
   addAgents,
   addEnv,

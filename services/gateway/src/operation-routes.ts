@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Metrics } from '@baton/telemetry'
 import { addHealthRoutes, ProblemError } from '@baton/http/server'
+import { ASYNCAPI } from './asyncapi.ts'
 import { answers, only, open, problem } from './operation.ts'
 import { addRunbookRoutes } from './runbook-routes.ts'
 import { readSchemaDocuments } from './schema-documents.ts'
@@ -32,6 +33,9 @@ export function addOperationRoutes(
   })
   scope.get('/openapi.json', { ...DESCRIBE, exposeHeadRoute: true }, (_, reply) =>
     reply.header('cache-control', FOR_A_WHILE).send(scope.swagger()),
+  )
+  scope.get('/asyncapi.json', { ...DESCRIBE_EVENTS, exposeHeadRoute: true }, (_, reply) =>
+    reply.header('cache-control', FOR_A_WHILE).send(ASYNCAPI),
   )
   addSchemaRoutes(scope)
   addRunbookRoutes(scope)
@@ -74,6 +78,12 @@ const DESCRIBE = open({
   operationId: 'describe',
   summary: 'This document',
   response: { 200: answers('OpenAPI 3.1', { type: 'object' }) },
+})
+
+const DESCRIBE_EVENTS = open({
+  operationId: 'describeEvents',
+  summary: 'Events, webhooks and the queue as AsyncAPI describes them',
+  response: { 200: answers('AsyncAPI 3.1', { type: 'object' }) },
 })
 
 const READINESS_FRESH_MS = 500
