@@ -57,7 +57,8 @@ function addMcpRoute(scope: FastifyInstance, options: McpOptions): void {
   let handler: Promise<McpHttpHandler> | undefined
   const open = async () => (await import('./mcp-server.ts')).createMcp(options.logger)
   scope.addHook('onRequest', async (request) => requireOwnPages(request, options))
-  scope.addHook('preClose', async () => (await handler)?.close())
+  // After the answers to what was asked before.
+  scope.addHook('onClose', async () => (await handler)?.close())
   const { protection } = options
   const guarded = {
     ...MCP,

@@ -24,10 +24,12 @@ interface Reader {
   readonly call: CallRoute
 }
 
-const documents = readSchemaDocuments()
+/** Read when somebody first asks. */
+let read: ReturnType<typeof readSchemaDocuments> | undefined
+const documents = () => (read ??= readSchemaDocuments())
 
 const schemaResources = (): Resource[] =>
-  [...documents.byPath.values()].map(({ path, bytes }) => ({
+  [...documents().byPath.values()].map(({ path, bytes }) => ({
     uri: `${SCHEMAS}${path}`,
     name: path,
     title: `Schema ${path.replace(/\.json$/, '')}`,
@@ -106,7 +108,7 @@ export async function readResource(
   uri: string,
 ): Promise<ReadResourceResult | undefined> {
   if (uri.startsWith(SCHEMAS)) {
-    const document = documents.byPath.get(uri.slice(SCHEMAS.length))
+    const document = documents().byPath.get(uri.slice(SCHEMAS.length))
     if (document === undefined) return undefined
     const text = document.bytes.toString()
     return {
