@@ -66,6 +66,7 @@ export const SECTIONS: readonly Section[] = [
           'examples/loan-origination/README.md',
           'examples/clinical-summary/README.md',
           'examples/all_protocols/README.md',
+          'examples/four_frameworks/README.md',
         ],
       },
     ],
@@ -116,7 +117,12 @@ export const SECTIONS: readonly Section[] = [
       {
         label: 'Connect agents',
         folder: 'agents',
-        pages: ['infra/protocols/agents.md', 'infra/streams.md', 'infra/transports.md'],
+        pages: [
+          'infra/protocols/agents.md',
+          'infra/frameworks.md',
+          'infra/streams.md',
+          'infra/transports.md',
+        ],
         rest: /^infra\/protocols\/(?!coverage\.md$).*\.md$/,
       },
     ],

@@ -7,6 +7,7 @@ const HELP = `npm run chaos -- [options]
        npm run chaos -- topology [options] fail-overs, rolling restarts and upgrades (topology --help)
        npm run chaos -- graphs [options]   random graphs of handoffs (graphs --help)
        npm run chaos -- redis-sentinel|redis-cluster [options]   fail-overs of Redis (redis-cluster --help)
+       npm run chaos -- frameworks [options]  kills four agent frameworks that hand work to each other (frameworks --help)
        npm run chaos -- disasters [options] loses a part and restores it (disasters --help)
   --seeds N          how many seeds to run, one after the other (3)
   --seed-base S      the first seed; the next are S + 1, S + 2, ... (1)

@@ -5,6 +5,7 @@ import { readArguments } from './arguments.ts'
 import type { CampaignArguments } from './arguments.ts'
 import { runCampaign, startServers } from './campaign.ts'
 import { imageId } from './container.ts'
+import { runFrameworksCommand } from './four-frameworks-command.ts'
 import { runDisastersCommand } from './disasters-command.ts'
 import { runGraphsCommand } from './graphs-command.ts'
 import { findKnownBad } from './known-bad.ts'
@@ -27,6 +28,7 @@ async function main(): Promise<number> {
   if (command === 'ledger') return runLedgerCommand(rest, { say, endOnSignal })
   if (command === 'topology') return runTopologyCommand(rest, { say, endOnSignal })
   if (command === 'disasters') return runDisastersCommand(rest, { say })
+  if (command === 'frameworks') return runFrameworksCommand(rest, { say, endOnSignal })
   if (command === 'graphs') return runGraphsCommand(rest, { say, endOnSignal })
   if (command === 'redis-sentinel' || command === 'redis-cluster')
     return runRedisGroupCommand(command, rest, { say, endOnSignal })
