@@ -1,5 +1,5 @@
 // `npm run interfaces`: an instance of its own serves, and the tools that others check such interfaces with read what it says of itself.
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { withOwnInstance } from '../own-instance.ts'
 import type { OwnInstance } from '../own-instance.ts'
@@ -19,42 +19,70 @@ interface Found {
   readonly output: string
 }
 
-const LINTERS = {
-  spectral: ['lint', '--ruleset', join(FOLDER, 'spectral.yaml'), '--fail-severity', 'warn'],
-  redocly: ['lint', '--config', join(FOLDER, 'redocly.yaml'), '--max-problems', '20'],
+const SPECTRAL = {
+  tool: 'spectral',
+  command: [
+    join(TOOLS, 'spectral'),
+    'lint',
+    '--ruleset',
+    join(FOLDER, 'spectral.yaml'),
+    '--fail-severity',
+    'warn',
+  ],
+}
+const REDOCLY = {
+  tool: 'redocly',
+  command: [
+    join(TOOLS, 'redocly'),
+    'lint',
+    '--config',
+    join(FOLDER, 'redocly.yaml'),
+    '--max-problems',
+    '20',
+  ],
+}
+const ASYNCAPI = {
+  tool: 'asyncapi',
+  command: [process.execPath, join(FOLDER, 'check-asyncapi.mjs')],
 }
 
 const DESCRIBED = [
-  { what: 'OpenAPI of the gateway', setting: 'BATON_GATEWAY_URL', path: '/openapi.json' },
-  { what: 'OpenAPI of the auditor', setting: 'BATON_AUDIT_URL', path: '/openapi.json' },
+  {
+    what: 'OpenAPI of the gateway',
+    setting: 'BATON_GATEWAY_URL',
+    path: '/openapi.json',
+    readers: [SPECTRAL, REDOCLY],
+  },
+  {
+    what: 'OpenAPI of the auditor',
+    setting: 'BATON_AUDIT_URL',
+    path: '/openapi.json',
+    readers: [SPECTRAL, REDOCLY],
+  },
+  {
+    what: 'AsyncAPI of the gateway',
+    setting: 'BATON_GATEWAY_URL',
+    path: '/asyncapi.json',
+    readers: [ASYNCAPI, SPECTRAL, REDOCLY],
+  },
 ]
 
-async function readAsyncApi(
-  { home }: OwnInstance,
-  { BATON_GATEWAY_URL: url }: Readonly<Record<string, string>>,
-): Promise<Found> {
-  const file = join(home, 'asyncapi.json')
-  const answer = await fetch(new URL('/asyncapi.json', url))
-  await writeFile(file, await answer.text())
-  const ended = await run(process.execPath, [join(FOLDER, 'check-asyncapi.mjs'), file], {
-    cwd: home,
-  })
-  return { tool: 'asyncapi', what: 'AsyncAPI of the gateway', ...ended }
-}
-
-async function lintAll(
+async function readDescriptions(
   { home }: OwnInstance,
   settings: Readonly<Record<string, string>>,
 ): Promise<readonly Found[]> {
   const found: Found[] = []
-  for (const { what, setting, path } of DESCRIBED) {
-    const folder = join(home, setting)
-    await mkdir(folder, { recursive: true })
+  for (const { what, setting, path, readers } of DESCRIBED) {
+    const folder = await mkdtemp(join(home, 'described-'))
     const answer = await fetch(new URL(path, settings[setting]))
     await writeFile(join(folder, 'described.json'), await answer.text())
-    for (const [tool, args] of Object.entries(LINTERS)) {
-      const ended = await run(join(TOOLS, tool), [...args, 'described.json'], { cwd: folder })
-      found.push({ tool, what, ...ended })
+    for (const { tool, command } of readers) {
+      const [program = '', ...args] = command
+      found.push({
+        tool,
+        what,
+        ...(await run(program, [...args, 'described.json'], { cwd: folder })),
+      })
     }
   }
   return found
@@ -102,8 +130,7 @@ async function main(): Promise<number> {
   const found = await withOwnInstance(async (instance) => {
     const settings = await settingsOf(instance)
     return [
-      ...(await lintAll(instance, settings)),
-      await readAsyncApi(instance, settings),
+      ...(await readDescriptions(instance, settings)),
       ...(await inspectAll(instance, settings)),
     ]
   })

@@ -110,6 +110,7 @@ export const ASYNCAPI = {
     description:
       'What becomes of handoffs, tasks, escalations and alerts, as CloudEvents 1.0.2, by webhooks with Standard Webhooks signatures and as server-sent events; and the pointers of the queue.',
     license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    tags: [{ name: 'events' }, { name: 'queue' }],
   },
   defaultContentType: 'application/json',
   servers: {
@@ -129,7 +130,6 @@ export const ASYNCAPI = {
   },
   channels: {
     webhooks: {
-      address: null,
       title: 'Webhooks of subscribers',
       description:
         'The address that a subscription names: each event by POST, at least once, under one id.',
