@@ -1,5 +1,7 @@
 // A2A 1.0 by the SDK's own client: what it sends is done by Baton's agents, over both bindings, also where a gateway dies.
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { TaskState } from '@a2a-js/sdk'
 import type { StreamResponse, Task } from '@a2a-js/sdk'
 import { withA2AExtensions } from '@a2a-js/sdk/client'
@@ -283,4 +285,73 @@ it('answers callers of 0.3 where it is told to, and refuses them in the words of
     TaskState.TASK_STATE_COMPLETED,
   )
   await world.start()
+})
+
+it('tells whoever is named of a task, also where they are away at first, and calls no address inside', async () => {
+  const heard: { readonly token: unknown; readonly type: unknown; readonly body: object }[] = []
+  let isAway = true
+  const consumer = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const { authorization: token, 'content-type': type } = request.headers
+      if (!isAway)
+        heard.push({ token, type, body: JSON.parse(Buffer.concat(chunks).toString()) as object })
+      response.statusCode = isAway ? 503 : 204
+      isAway = false
+      response.end()
+    })
+  })
+  await new Promise<void>((resolve) => consumer.listen(0, '127.0.0.1', resolve))
+  const origin = `http://127.0.0.1:${(consumer.address() as AddressInfo).port}`
+  await world.start({
+    BATON_EVENT_SECRETS_KEY: randomBytes(32).toString('base64'),
+    BATON_EVENTS_PRIVATE_TARGETS: origin,
+  })
+  const taskPushNotificationConfig = {
+    url: `${origin}/hook`,
+    authentication: { scheme: 'Bearer', credentials: 'of-the-caller' },
+  }
+  const client = await world.client('echo')
+  const sent = taskIn(await client.sendMessage(saying('tell', {}, { taskPushNotificationConfig })))
+  const isTold = () => heard.some(({ body }) => 'task' in body)
+  await eventually(async () => isTold(), { deadlineMs: 30_000, describe: () => 'the end is told' })
+  expect(heard.at(-1)).toMatchObject({
+    token: 'Bearer of-the-caller',
+    type: 'application/a2a+json',
+    body: { task: { id: sent.id, status: { state: 'TASK_STATE_COMPLETED' } } },
+  })
+  const { configs } = await client.listTaskPushNotificationConfig({
+    taskId: sent.id,
+    tenant: '',
+    pageSize: 0,
+    pageToken: '',
+  })
+  expect(configs).toMatchObject([{ id: 'message', url: `${origin}/hook` }])
+  const named = { taskId: sent.id, id: 'message', tenant: '' }
+  for (const binding of ['JSONRPC', 'HTTP+JSON'] as const) {
+    const own = await world.client('echo', binding)
+    const config = {
+      ...named,
+      id: binding,
+      url: `${origin}/other`,
+      token: 't',
+      authentication: undefined,
+    }
+    await own.createTaskPushNotificationConfig(config)
+    expect(await own.getTaskPushNotificationConfig({ ...named, id: binding })).toMatchObject({
+      token: 't',
+    })
+    await own.deleteTaskPushNotificationConfig({ ...named, id: binding })
+    await expect(own.getTaskPushNotificationConfig({ ...named, id: binding })).rejects.toThrow()
+    for (const url of ['https://169.254.169.254/latest', 'http://example.org/', 'https://[::1]/'])
+      await expect(own.createTaskPushNotificationConfig({ ...config, url })).rejects.toMatchObject({
+        name: 'RequestMalformedError',
+      })
+  }
+  const { rows } = await world.pipeline.superuser.query<{ secret: Buffer }>({
+    text: 'select secret from a2a_push',
+  })
+  expect(rows.map(({ secret }) => secret.toString('latin1')).join()).not.toContain('of-the-caller')
+  await new Promise((resolve) => consumer.close(resolve))
 })

@@ -20,6 +20,7 @@ export {
 export type { ToldRuleset } from './recorded-rulesets.ts'
 export { CONNECTION_SHARES, SPLIT_ROLES, TABLE_RIGHTS, WRITABLE_ROWS } from './roles.ts'
 export type { SplitRole } from './roles.ts'
+export * from './a2a-pushes.ts'
 export * from './a2a-tasks.ts'
 export {
   addApiKey,

@@ -88,6 +88,7 @@ export const TABLE_RIGHTS: Readonly<Record<keyof Tables, Readonly<Record<SplitRo
   session_reply: both(ALL),
   a2a_task: both(ALL),
   a2a_message: both(ALL),
+  a2a_push: both(ALL),
   stream_chunk: both(ALL),
   alert: both(ALL),
   alert_change: both(ALL),

@@ -82,6 +82,8 @@ import { addHandleManyRoutes } from './handle-many.ts'
 import { createAgentTypes } from './a2a/agent-types.ts'
 import { createA2aFace } from './a2a/face.ts'
 import { createTaskFollowers } from './a2a/follow-tasks.ts'
+import { createPushes } from './a2a/pushes.ts'
+import type { Pushes } from './a2a/pushes.ts'
 import type { TaskFollowers } from './a2a/follow-tasks.ts'
 import { createSession } from './jsonrpc/session.ts'
 import type { Session, SessionOptions } from './jsonrpc/session.ts'
@@ -240,9 +242,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   const readers = createStreamReaders({ pool, logger, ...(limits.readers ?? READER_BOUNDS) })
   const { tokens, authenticate, authentication } = authenticationOf(options, pool)
   const events = eventsOf(options, { pool, tenantPool })
-  const followers = createTaskFollowers({ pool, logger })
-  const watching = [createLevelRecorder({ pool, metrics, logger }), readers, followers, events]
-  const inner = [...watching, refusals, tokens]
+  const a2a = a2aServicesOf(options, { pool, tenantPool })
+  const levels = createLevelRecorder({ pool, metrics, logger })
+  const inner = [levels, readers, ...Object.values(a2a), events, refusals, tokens]
   const [readiness, calls, shares] = [readinessOf(audit, pool), callsOf(options), sharesOf(options)]
   const sending = sendingOf({ options, pool, submitter, refusals, shares })
   const own = { options: options.session, pool, tenantPool, authenticate, remote, metrics }
@@ -269,7 +271,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       calls,
       session,
       readers,
-      followers,
+      ...a2a,
       events,
       erasures,
       readiness,
@@ -307,6 +309,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
   }
 }
+
+const a2aServicesOf = (
+  options: GatewayOptions,
+  pools: Pick<Parts, 'pool' | 'tenantPool'>,
+): Pick<Parts, 'followers' | 'pushes'> => ({
+  followers: createTaskFollowers({ ...options, ...pools }),
+  pushes: createPushes({ ...options, ...pools }),
+})
 
 const eventsOf = (options: GatewayOptions, pools: Pick<Parts, 'pool' | 'tenantPool'>): OpenEvents =>
   openEvents({
@@ -391,6 +401,7 @@ interface Parts {
   readonly largeWork: LargeWork
   readonly readers: StreamReaders
   readonly followers: TaskFollowers
+  readonly pushes: Pushes
   readonly events: OpenEvents
   readonly calls: DirectCalls | undefined
 }
@@ -566,6 +577,7 @@ function a2aFaceOf(parts: FaceParts): Face {
     tenantPool,
     readers,
     followers,
+    pushes: parts.pushes,
     agentTypes: createAgentTypes(tenantPool),
     keyRing: options.keyRing,
     findTaskTraceparent: (taskId) => findTaskTraceparent(tenantPool, taskId),
@@ -613,7 +625,7 @@ async function stopInOrder({
   audit,
   pool,
   tenantPool,
-}: Omit<Parts, 'erasures' | 'followers'> & {
+}: Omit<Parts, 'erasures' | 'followers' | 'pushes'> & {
   first: readonly (Service | undefined)[]
   server: FastifyInstance
   inner: readonly Service[]

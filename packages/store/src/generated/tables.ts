@@ -578,4 +578,20 @@ export interface Tables {
     ended_at: Date | null
     last_error: string | null
   }
+  'a2a_push': {
+    task_id: string
+    id: string
+    tenant: Generated<string>
+    url: string
+    secret: Buffer
+    created_at: Generated<Date>
+    told: string | null
+    told_at: Date | null
+    attempts: Generated<number>
+    failed_at: Date | null
+    due_at: Generated<Date>
+    lease_until: Date | null
+    ended_at: Date | null
+    last_error: string | null
+  }
 }

@@ -9,6 +9,8 @@ export interface CardOptions {
   readonly baseUrl: string
   /** Whether callers of A2A 0.3 are answered too. */
   readonly legacy: boolean
+  /** Whether callers can be told by push notifications. */
+  readonly pushes: boolean
 }
 
 export const AGENTS_PATH = '/a2a/agents'
@@ -76,7 +78,7 @@ function cardOf(agentType: string | undefined, options: CardOptions, said: Said)
     ],
     capabilities: {
       streaming: true,
-      pushNotifications: false,
+      pushNotifications: options.pushes,
       extendedAgentCard: true,
       extensions: [
         {

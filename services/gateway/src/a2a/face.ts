@@ -5,11 +5,13 @@ import {
   AgentCard,
   Extensions,
   HTTP_EXTENSION_HEADER,
+  ListTaskPushNotificationConfigsResponse,
   ListTasksRequest,
   SendMessageRequest,
   SendMessageResponse,
   StreamResponse,
   Task,
+  TaskPushNotificationConfig,
 } from '@a2a-js/sdk'
 import type { ListTasksResponse } from '@a2a-js/sdk'
 import { ServerCallContext, validateVersion } from '@a2a-js/sdk/server'
@@ -85,13 +87,19 @@ interface Exchange {
 const baseUrlOf = ({ publicUrl }: A2aFaceParts, { protocol, host }: FastifyRequest): string =>
   publicUrl ?? `${protocol}://${host}`
 
+const cardOptions = (parts: A2aFaceParts, request: FastifyRequest): CardOptions => ({
+  baseUrl: baseUrlOf(parts, request),
+  legacy: parts.legacy,
+  pushes: parts.pushes.offered,
+})
+
 async function cardFor(
   parts: A2aFaceParts,
   request: FastifyRequest<OfAgent>,
   tenant: string | undefined,
 ): Promise<AgentCard> {
   const { agentType } = request.params
-  const options: CardOptions = { baseUrl: baseUrlOf(parts, request), legacy: parts.legacy }
+  const options = cardOptions(parts, request)
   if (agentType === undefined) return instanceCard(await parts.agentTypes.list(tenant), options)
   const agent = await parts.agentTypes.find(agentType, tenant)
   if (agent === undefined) throw AGENT_UNKNOWN
@@ -150,8 +158,7 @@ function callOf(parts: A2aFaceParts, { request, reply }: Exchange): Call {
     reply,
     agentType: request.params.agentType,
     // What is supported is the same for every caller, and for every agent type.
-    publicCard: async () =>
-      instanceCard([], { baseUrl: baseUrlOf(parts, request), legacy: parts.legacy }),
+    publicCard: async () => instanceCard([], cardOptions(parts, request)),
     ownCard: () => cardFor(parts, request, tenant),
   }
 }
@@ -358,6 +365,11 @@ function addRestRoutes(scope: FastifyInstance, base: string, parts: A2aFaceParts
   scope.get<OfAgent>(`${base}/tasks`, options, answering(restList))
   scope.get<OfAgent>(`${base}/tasks/:target`, options, answering(restRead))
   scope.post<OfAgent>(`${base}/tasks/:target`, options, answering(restAct))
+  const configs = `${base}/tasks/:target/pushNotificationConfigs`
+  scope.post<OfAgent>(configs, options, answering(restPutPush))
+  scope.get<OfAgent>(configs, options, answering(restListPushes))
+  scope.get<OfAgent>(`${configs}/:configId`, options, answering(restReadPush))
+  scope.delete<OfAgent>(`${configs}/:configId`, options, answering(restRemovePush))
   scope.get<OfAgent>(`${base}/extendedAgentCard`, options, answering(restCard))
 }
 
@@ -436,6 +448,35 @@ const ACT_UNKNOWN = new ProblemError({
   detail: 'a task knows no such act',
   fix: 'Use :cancel or :subscribe behind its id.',
 })
+
+const pushOf = ({ params }: FastifyRequest) => {
+  const { target: taskId, configId: id = '' } = params as { target: string; configId?: string }
+  return { taskId, id, tenant: '' }
+}
+
+const restPutPush: Answer = async ({ handler, request, reply, body, context }) => {
+  const { taskId } = pushOf(request)
+  const config = TaskPushNotificationConfig.fromJSON({ ...body, taskId })
+  const made = await handler.createTaskPushNotificationConfig(config, context)
+  reply.code(201)
+  return TaskPushNotificationConfig.toJSON(made)
+}
+
+const restListPushes: Answer = async ({ handler, request, context }) => {
+  const { taskId } = pushOf(request)
+  const asked = { taskId, tenant: '', pageSize: 0, pageToken: '' }
+  return ListTaskPushNotificationConfigsResponse.toJSON(
+    await handler.listTaskPushNotificationConfigs(asked, context),
+  )
+}
+
+const restReadPush: Answer = async ({ handler, request, context }) =>
+  TaskPushNotificationConfig.toJSON(
+    await handler.getTaskPushNotificationConfig(pushOf(request), context),
+  )
+
+const restRemovePush: Answer = ({ handler, request, context }) =>
+  handler.deleteTaskPushNotificationConfig(pushOf(request), context)
 
 const restCard: Answer = async ({ handler, context }) =>
   AgentCard.toJSON(await handler.getAuthenticatedExtendedAgentCard({ tenant: '' }, context))

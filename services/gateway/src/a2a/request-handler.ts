@@ -4,6 +4,7 @@ import type {
   AgentCard,
   ListTasksRequest,
   TaskState as SdkState,
+  SendMessageRequest,
   StreamResponse,
 } from '@a2a-js/sdk'
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server'
@@ -16,7 +17,6 @@ import {
   taskStateOf,
 } from '@baton/protocol/dialects/a2a'
 import type { AskedA2a, Shown, StoredTask, TaskState } from '@baton/protocol/dialects/a2a'
-import { ProblemError } from '@baton/http/server'
 import { isUuid } from '@baton/protocol'
 import type { JsonObject } from '@baton/protocol'
 import { listA2aTasks, measureA2aContents } from '@baton/store'
@@ -28,6 +28,7 @@ import type { StreamReaders } from '../streams/readers.ts'
 import { pageTokenOf, readPageToken } from './page-token.ts'
 import { markOf } from './follow-tasks.ts'
 import type { TaskFollowers } from './follow-tasks.ts'
+import type { Pushes } from './pushes.ts'
 import { readTask, readTasks, showTask } from './read-tasks.ts'
 import { invalidRequest, TASK_UNKNOWN, taskBusy, taskClosed, taskEnded } from './refusals.ts'
 import { readAsked, sendMessage } from './send-message.ts'
@@ -41,6 +42,7 @@ export interface HandlerParts extends SendParts {
   readonly tenantPool: Pool
   readonly followers: TaskFollowers
   readonly readers: StreamReaders
+  readonly pushes: Pushes
   /** How long an answer waits for the end of a task. */
   readonly waitMs: number
 }
@@ -77,6 +79,7 @@ export function createRequestHandler(parts: HandlerParts, call: Call): A2AReques
       need('handoffs:send')
       const shown = shownOf(context, configuration?.historyLength)
       const taskId = await send(parts, call, message)
+      await pushTo(parts, call, { configuration, taskId })
       const { scopes } = keyOf(call.request)
       const artifacts = scopes.has('handoffs:read')
       if (artifacts && configuration?.returnImmediately !== true)
@@ -88,6 +91,7 @@ export function createRequestHandler(parts: HandlerParts, call: Call): A2AReques
       need('handoffs:read')
       const shown = shownOf(context, configuration?.historyLength)
       const taskId = await send(parts, call, message)
+      await pushTo(parts, call, { configuration, taskId })
       yield* follow(parts, call, { task: await findTask(tenantPool, taskId), shown })
     },
     async getTask({ id, historyLength }, context) {
@@ -111,12 +115,57 @@ export function createRequestHandler(parts: HandlerParts, call: Call): A2AReques
       if (isTerminal(task.state)) throw taskClosed(task.state)
       yield* follow(parts, call, { task, shown: shownOf(context) })
     },
-    createTaskPushNotificationConfig: refusePush,
-    getTaskPushNotificationConfig: refusePush,
-    listTaskPushNotificationConfigs: refusePush,
-    deleteTaskPushNotificationConfig: refusePush,
+    ...pushMethods(parts, call),
   }
 }
+
+type PushMethods = Pick<
+  A2ARequestHandler,
+  | 'createTaskPushNotificationConfig'
+  | 'getTaskPushNotificationConfig'
+  | 'listTaskPushNotificationConfigs'
+  | 'deleteTaskPushNotificationConfig'
+>
+
+/** Whoever may read a task may be told of it. */
+function pushMethods({ tenantPool, pushes }: HandlerParts, { request }: Call): PushMethods {
+  const need = async (taskId: string) => {
+    const { tenant } = keyWithScope(request.identified, 'handoffs:read')
+    await findTask(tenantPool, taskId)
+    return tenant
+  }
+  return {
+    createTaskPushNotificationConfig: async (config) =>
+      pushes.put(config, await need(config.taskId)),
+    async getTaskPushNotificationConfig({ taskId, id }) {
+      await need(taskId)
+      return pushes.find(taskId, id)
+    },
+    async listTaskPushNotificationConfigs({ taskId }) {
+      await need(taskId)
+      return { configs: await pushes.list(taskId), nextPageToken: '' }
+    },
+    async deleteTaskPushNotificationConfig({ taskId, id }) {
+      await need(taskId)
+      await pushes.remove(taskId, id)
+    },
+  }
+}
+
+/** What came with a message: told from the beginning of its task. */
+async function pushTo(
+  { pushes }: HandlerParts,
+  { request }: Call,
+  { configuration, taskId }: Pick<SendMessageRequest, 'configuration'> & { taskId: string },
+): Promise<void> {
+  const config = configuration?.taskPushNotificationConfig
+  if (config === undefined) return
+  const { tenant } = keyWithScope(request.identified, 'handoffs:read')
+  await pushes.put({ ...config, taskId, id: config.id || PUSH_ID }, tenant)
+}
+
+/** Of the one that comes with a message and has no id: the same where the message comes again. */
+const PUSH_ID = 'message'
 
 /** What a caller is shown; whoever asked for the extension is answered with it. */
 function shownOf(context: ServerCallContext, historyLength?: number): Shown {
@@ -259,10 +308,6 @@ async function cancel(
   logger.info({ event: 'cancel.requested', taskId, actor, ...counts, repeated })
 }
 
-async function refusePush(): Promise<never> {
-  throw NO_PUSH
-}
-
 const isSettled = (state: TaskState): boolean => isTerminal(state) || isInterrupted(state)
 
 function historyOf(length: number | undefined): number | undefined {
@@ -314,10 +359,3 @@ const OTHER_CONTEXT = invalidRequest(
   'the task is of another context',
   'Leave out contextId, or give that of the task.',
 )
-
-const NO_PUSH = new ProblemError({
-  status: 400,
-  code: 'BATON_A2A_PUSH_REFUSED',
-  detail: 'this gateway pushes nothing',
-  fix: 'Subscribe to the task.',
-})
