@@ -1,7 +1,7 @@
 -- Events for programs outside: what became of handoffs and alerts, kept in one order for who subscribes or reads, and their way out
 -- as webhooks. Derived from the audit log by whoever follows it, so that nothing that delivers a handoff writes any of this.
--- Locks: access exclusive on alert_change for an instant, as a column without default rewrites nothing; its index is built under a
--- share lock. Roll-forward; never edited once landed.
+-- Locks: access exclusive on alert_change for an instant, as a column without default rewrites nothing.
+-- Roll-forward; never edited once landed.
 
 -- Whose events are kept: of a tenant that nobody asks for, none is.
 create table if not exists event_feed (
@@ -43,7 +43,6 @@ create index if not exists event_of_tenant on event (tenant, position);
 create index if not exists event_age on event (created_at);
 
 alter table alert_change add column if not exists told_at timestamptz;
-create index if not exists alert_change_untold on alert_change (at) where told_at is null;
 
 create table if not exists event_subscription (
   id uuid primary key,
