@@ -37,6 +37,10 @@ const COMMANDS = {
     run: ['infra/packing/main.ts'],
     about: 'pack what npm is given, and try it under each Node (-- pack FOLDER)',
   },
+  changeset: {
+    run: ['infra/packing/changeset.ts'],
+    about: 'what packages change, for the next release (-- status | version)',
+  },
   bench: { run: ['test/bench/main.ts'], about: 'measure' },
   chaos: { run: ['test/chaos/main.ts'], about: 'break everything at once and check every promise' },
 }

@@ -26,7 +26,7 @@ export default defineConfig({
       title: 'Baton',
       sidebar,
       customCss: ['./style.css'],
-      components: { PageTitle: './src/page-title.astro' },
+      components: { Head: './src/head.astro', PageTitle: './src/page-title.astro' },
       lastUpdated: false,
       credits: false,
       disable404Route: false,

@@ -1,5 +1,6 @@
 // An empty project outside this checkout, in which packages are installed as whoever uses them does it, checked and run.
 import { execFile, spawn } from 'node:child_process'
+import { globSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -17,7 +18,7 @@ const UP_MAX_MS = 90_000
 
 export interface Project {
   readonly folder: string
-  /** What the pages of the installed packages show, each in a file of its own here. */
+  /** What the pages and the skills of the installed packages show, each in a file of its own here. */
   readonly examples: readonly Example[]
   /** The commands that those pages have typed, once a Baton runs. */
   readonly commands: readonly Commands[]
@@ -70,7 +71,12 @@ async function install(folder: string, packed: readonly Packed[], source: Source
 }
 
 async function readExamples(folder: string, name: string) {
-  const page = await readFile(join(folder, 'node_modules', name, 'README.md'), 'utf8')
+  const installed = join(folder, 'node_modules', name)
+  const pages = globSync(['README.md', 'skills/*/SKILL.md'], { cwd: installed })
+  const texts = await Promise.all(
+    pages.toSorted().map((page) => readFile(join(installed, page), 'utf8')),
+  )
+  const page = texts.join('\n')
   return { examples: examplesOf(name, page), commands: commandsOf(name, page) }
 }
 

@@ -19,6 +19,8 @@ export interface PublicPackage {
   readonly files?: Readonly<Record<string, string>>
   /** Public packages that it asks for instead of carrying their code. */
   readonly asksFor?: readonly string[]
+  /** Whether what it asks for takes minutes to install and check: then it is `npm run packages` alone that installs it. */
+  readonly isHeavy?: boolean
   /** Whether it runs where there is no Node: browsers, Deno, Bun. */
   readonly runsAnywhere?: boolean
 }
@@ -38,14 +40,31 @@ const SERVICES = ['archiver', 'auditor', 'cli', 'gateway', 'receiver', 'relay', 
 
 const LEDGER = 'packages/ledger/verifier'
 
+const adapter = (name: string, framework: string): PublicPackage => ({
+  name: `@baton/${name}`,
+  folder: `packages/adapters/${name}`,
+  description: `Durable handoffs for ${framework}: hand over, host agents, carry messages.`,
+  keywords: ['agents', 'handoff', name],
+  entries: ['.'],
+  asksFor: ['@baton/sdk'],
+})
+
+const ADAPTERS = [
+  adapter('ai-sdk', 'the Vercel AI SDK'),
+  { ...adapter('langgraph', 'LangGraph'), isHeavy: true },
+  { ...adapter('mastra', 'Mastra'), isHeavy: true },
+  { ...adapter('openai-agents', 'the OpenAI Agents SDK'), isHeavy: true },
+]
+
 export const PUBLIC_PACKAGES: readonly PublicPackage[] = [
   {
     name: '@baton/sdk',
     folder: 'packages/sdk',
     description: 'Define agents, host them and send handoffs with Baton.',
-    keywords: ['agents', 'handoff', 'durable', 'outbox', 'audit'],
+    keywords: ['agents', 'handoff', 'durable', 'outbox', 'audit', 'agent-skills'],
     entries: ['.', './sw4rm'],
     threads: { 'large-work-thread': 'packages/engine/src/large-work-thread.ts' },
+    files: { 'skills/baton/SKILL.md': 'packages/sdk/skills/baton/SKILL.md' },
   },
   {
     name: '@baton/protocol',
@@ -93,15 +112,7 @@ export const PUBLIC_PACKAGES: readonly PublicPackage[] = [
     entries: ['.'],
     runsAnywhere: true,
   },
-  {
-    name: '@baton/ai-sdk',
-    folder: 'packages/adapters/ai-sdk',
-    description:
-      'Durable handoffs for the Vercel AI SDK: a tool that hands over, hosted agents, messages.',
-    keywords: ['agents', 'handoff', 'ai-sdk', 'vercel'],
-    entries: ['.'],
-    asksFor: ['@baton/sdk'],
-  },
+  ...ADAPTERS,
   {
     name: '@baton/cli',
     folder: 'services/cli',

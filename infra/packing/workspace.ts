@@ -30,7 +30,8 @@ const MANIFESTS = [
   'infra/package.json',
 ]
 
-const FOLDERS: ReadonlyMap<string, string> = new Map(
+/** By the name of each. */
+export const FOLDERS: ReadonlyMap<string, string> = new Map(
   globSync(MANIFESTS, { cwd: ROOT })
     .map((path) => join(ROOT, dirname(path)))
     .map((folder) => [readManifest(folder).name, folder]),
