@@ -77,8 +77,11 @@ const toldByUser = ({ tool, output }: Result): ChatMessage => ({
   ],
 })
 
+/** Roles that some framework or model takes for instructions; signals are Mastra's. */
+const INSTRUCTING: ReadonlySet<string> = new Set(['system', 'developer', 'signal'])
+
 const demoted = (message: ChatMessage): ChatMessage =>
-  message.role === 'system' || message.role === 'developer'
+  INSTRUCTING.has(message.role.toLowerCase())
     ? {
         role: 'user',
         parts: [

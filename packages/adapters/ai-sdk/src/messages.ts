@@ -129,18 +129,19 @@ function toMessage({ role, parts, own }: ChatMessage): ModelMessage {
   const options = rest as Pick<UserModelMessage, 'providerOptions'>
   const [only] = parts
   const isText = parts.length === 1 && only?.type === 'text' && list !== true
+  // Who says it and what is said are never what a sender's own members say.
   if (role === 'system' || role === 'developer')
-    return { role: 'system', content: allText(parts), ...options }
+    return { ...options, role: 'system', content: allText(parts) }
   if (role === 'tool' && parts.every((part) => part.type === 'tool-result' || isOurs(part))) {
     const content = parts.map(toPart) as ToolModelMessage['content']
-    return { role, content, ...options }
+    return { ...options, role, content }
   }
   if (role === 'assistant') {
     const content = isText ? only.text : (parts.map(toPart) as AssistantModelMessage['content'])
-    return { role, content, ...options }
+    return { ...options, role, content }
   }
   const content = isText ? only.text : (parts.map(toUserPart) as UserModelMessage['content'])
-  return { role: 'user', content, ...options }
+  return { ...options, role: 'user', content }
 }
 
 const ownOf = (own: ChatMessage['own']): JsonObject => (own?.[OWN] ?? {}) as JsonObject

@@ -147,7 +147,9 @@ function toStored(message: ChatMessage): readonly JsonObject[] {
   }
   const type = TYPES[role] ?? (role === 'developer' ? 'system' : undefined)
   if (type !== undefined && type !== 'tool') return [{ type, data }]
-  return [{ type: typeof kind === 'string' ? kind : 'generic', data: { ...data, role } }]
+  // A sender's own word for it makes nobody a user, an assistant or a system.
+  const isOther = typeof kind === 'string' && !Object.hasOwn(ROLES, kind)
+  return [{ type: isOther ? kind : 'generic', data: { ...data, role } }]
 }
 
 const ownOf = ({ own }: { readonly own?: ChatMessage['own'] }): JsonObject =>

@@ -115,14 +115,16 @@ export const toItems = (messages: readonly ChatMessage[]): AgentInputItem[] =>
 
 function toItemsOf(message: ChatMessage): readonly JsonObject[] {
   const { role, parts } = message
-  const { item, list, ...rest } = ownOf(message)
+  // What it is and who says it are never what a sender's own members say.
+  const { item, list, role: _, type, ...others } = ownOf(message)
+  const rest = type === 'message' ? { type, ...others } : others
   if (item === 'reasoning') {
     const content = parts.map((part) => ({
       ...ownOf(part),
       type: 'input_text',
       text: wordsOf(part),
     }))
-    return [{ ...rest, content }]
+    return [{ ...rest, type: 'reasoning', content }]
   }
   if (role === 'system' || role === 'developer')
     return [{ ...rest, role: 'system', content: parts.map(wordsOf).join('') }]
@@ -233,10 +235,19 @@ function toOwnItem(part: MessagePart): JsonObject {
       output: toOutput(output, form),
     }
   }
-  return part.type === 'other' && OWN in part.own
+  return part.type === 'other' && OWN in part.own && !speaks(own)
     ? own
     : toAssistantMessage([{ type: 'text', text: wordsOf(part) }], {})
 }
+
+/** An item that would speak as whoever its sender says, or approve a call of a tool: some go to the model as they are. */
+function speaks({ role, type, providerData }: JsonObject): boolean {
+  const given = (typeof providerData === 'object' ? (providerData ?? {}) : {}) as JsonObject
+  const kinds = [type, given['type']]
+  return role !== undefined || given['role'] !== undefined || kinds.includes(APPROVAL)
+}
+
+const APPROVAL = 'mcp_approval_response'
 
 function toOutput(output: JsonValue, form: JsonValue | undefined): JsonValue {
   if (form === 'content') return output
