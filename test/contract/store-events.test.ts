@@ -182,7 +182,23 @@ it('notes what came of a round under its lease only, gives up in time, and tries
     waiting: 0,
     dead: 0,
   })
-  await leaveSubscription(store.pool, { id, lease })
+  await leaveSubscription(store.pool, { id, lease, restMs: 0 })
+})
+
+it('claims nobody for the test of another one, nor before its rest is over', async () => {
+  await store.rows('delete from event_subscription')
+  const position = await eventHead(store.pool)
+  const [tested, beside] = [aSubscription('tested', position), aSubscription('beside', position)]
+  for (const one of [tested, beside]) await makeSubscription(store.pool, one, 9)
+  await addEvents(store.pool, [{ ...anEvent(), subscriptionId: tested.id }])
+  const lease = randomUUID()
+  const claim = { lease, leaseMs: 60_000, limit: 5, without: [], awayFrom: 3 }
+  const ids = async () => (await claimSubscriptions(store.pool, claim)).map(({ id }) => id)
+  expect(await ids()).toEqual([tested.id])
+  await leaveSubscription(store.pool, { id: tested.id, lease, restMs: 0 })
+  expect(await ids()).toEqual([tested.id])
+  await leaveSubscription(store.pool, { id: tested.id, lease, restMs: 60_000 })
+  expect(await ids()).toEqual([])
 })
 
 it('forgets old events but those that wait, and disables who was not told of one', async () => {

@@ -53,6 +53,8 @@ const ROUND_EVENTS_MAX = 20
 const TRIES_AT_ONCE = 4
 /** So long one subscription is told without giving its place to another. */
 const TURN_MS = 10_000
+/** So long one is left alone of which nothing could be told: all of it waits, or its turn has failed. */
+const REST_MS = 5_000
 /** Longer than a round, in which every try takes as long as it may. */
 const leaseOf = ({ callMs }: EventDeliveryTimes): number => ROUND_EVENTS_MAX * callMs + 30_000
 /** After so many failures in a row a consumer is away: from then on it is only looked whether it is back. */
@@ -69,20 +71,27 @@ export function createEventDeliveries(parts: DeliverParts): EventDeliveries {
   const failed = (error: unknown) =>
     logger.warn({ event: 'events.undelivered', code: codeOf(error) })
 
-  function fullTenants(): readonly string[] {
+  /** Which tenants have their share, and how many more may be claimed without any other having more than that. */
+  function roomLeft(): { readonly without: readonly string[]; readonly limit: number } {
     const counts = new Map<string, number>()
     for (const { tenant } of turns.values()) counts.set(tenant, (counts.get(tenant) ?? 0) + 1)
-    return [...counts].filter(([, count]) => count >= AT_ONCE_PER_TENANT).map(([tenant]) => tenant)
+    const isFull = ([, count]: readonly [string, number]) => count >= AT_ONCE_PER_TENANT
+    const most = Math.max(0, ...[...counts].filter((one) => !isFull(one)).map(([, count]) => count))
+    return {
+      without: [...counts].filter(isFull).map(([tenant]) => tenant),
+      limit: Math.min(AT_ONCE - turns.size, AT_ONCE_PER_TENANT - most),
+    }
   }
 
   const looks = every({
     name: 'event deliveries',
     everyMs: times.lookMs,
     async run(signal) {
-      const limit = Math.min(AT_ONCE - turns.size, AT_ONCE_PER_TENANT)
+      const { without, limit } = roomLeft()
       if (limit <= 0) return times.lookMs
-      const claim = { lease, leaseMs, limit, without: fullTenants(), awayFrom: AWAY_FROM }
-      for (const due of await claimSubscriptions(pool, claim)) {
+      const claim = { lease, leaseMs, limit, without, awayFrom: AWAY_FROM }
+      const claimed = await claimSubscriptions(pool, claim)
+      for (const due of claimed) {
         const turn = takeTurn({ ...parts, sender, lease, leaseMs }, due, signal)
           .catch(failed)
           .finally(() => {
@@ -91,7 +100,7 @@ export function createEventDeliveries(parts: DeliverParts): EventDeliveries {
           })
         turns.set(due.id, { tenant: due.tenant, turn })
       }
-      return times.lookMs
+      return claimed.length === limit ? 0 : times.lookMs
     },
     failed,
   })
@@ -130,6 +139,7 @@ async function takeTurn(
   signal: AbortSignal,
 ): Promise<void> {
   const { pool, lease, secrets, isPrivateAllowed } = parts
+  let restMs = REST_MS
   try {
     const told: Told = {
       due,
@@ -143,12 +153,14 @@ async function takeTurn(
     const deadline = performance.now() + TURN_MS
     let at = { position: due.position, failures: due.failures }
     for (;;) {
-      const next = await round(parts, told, at)
+      const { next, noted } = await round(parts, told, at)
+      if (noted) restMs = 0
       if (next === undefined || signal.aborted || performance.now() > deadline) break
       at = next
     }
   } finally {
-    await leaveSubscription(pool, { id: due.id, lease })
+    // Of a process that stops another one goes on at once.
+    await leaveSubscription(pool, { id: due.id, lease, restMs: signal.aborted ? 0 : restMs })
   }
 }
 
@@ -157,14 +169,23 @@ interface At {
   readonly failures: number
 }
 
-/** Tells what is due, notes what came of it, and answers where to go on; undefined where there is nothing to do now. */
-async function round(parts: TurnParts, told: Told, at: At): Promise<At | undefined> {
+interface Round {
+  /** Whether there was anything, told or passed over. */
+  readonly noted: boolean
+  /** Where to go on; undefined where there is nothing to do now. */
+  readonly next: At | undefined
+}
+
+const NOTHING: Round = { noted: false, next: undefined }
+
+/** Tells what is due, and notes what came of it. */
+async function round(parts: TurnParts, told: Told, at: At): Promise<Round> {
   const { due, signal } = told
   const page = await pageOf(parts.pool, told, at)
-  if (page.waiting.length + page.fresh.length === 0) return undefined
+  if (page.waiting.length + page.fresh.length === 0) return NOTHING
   const wanted = page.fresh.filter(({ body }) => isWanted(told.filters, body))
   const outcomes = await tellAll(parts, told, { events: [...page.waiting, ...wanted], at })
-  if (signal.aborted && outcomes.size === 0) return undefined
+  if (signal.aborted && outcomes.size === 0) return NOTHING
   const random = parts.random ?? Math.random
   const { tried, position, failures } = outcomeOf({ random, page, wanted, outcomes, at })
   const failed = [...outcomes.values()].filter((one) => !one.ok)
@@ -184,9 +205,9 @@ async function round(parts: TurnParts, told: Told, at: At): Promise<At | undefin
     disabledFor: isGone ? 'HTTP_410' : null,
     isBack: at.failures >= AWAY_FROM && failures === 0,
   })
-  if (noted === undefined) return undefined
+  if (noted === undefined) return NOTHING
   tell({ ...parts, due, outcomes, failures, dead: noted.dead })
-  return away === undefined ? { position, failures } : undefined
+  return { noted: true, next: away === undefined ? { position, failures } : undefined }
 }
 
 type Failed = Extract<Sent, { ok: false }>

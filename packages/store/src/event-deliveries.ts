@@ -27,7 +27,8 @@ with due as (
     and s.tenant <> all($4::text[])
     and (exists (select from event_delivery d where d.subscription_id = s.id and d.state = 'waiting'
         and (d.due_at <= clock_timestamp() or s.failures >= $5))
-      or exists (select from event e where e.tenant = s.tenant and e.position > s.position))
+      or exists (select from event e where e.tenant = s.tenant and e.position > s.position
+        and (e.subscription_id is null or e.subscription_id = s.id)))
   order by s.due_at limit $2 for update of s skip locked
 )
 update event_subscription s set lease = $1, lease_until = clock_timestamp() + $3 * interval '1 millisecond'
@@ -194,13 +195,15 @@ export function noteRound(
   })
 }
 
-/** Ends the lease: another process may go on. */
+/** Ends the lease: another process may go on, after `restMs`. */
 export async function leaveSubscription(
   db: Database,
-  { id, lease }: { readonly id: string; readonly lease: string },
+  { id, lease, restMs }: { readonly id: string; readonly lease: string; readonly restMs: number },
 ): Promise<void> {
-  const text = `update event_subscription set lease_until = null where id = $1 and lease = $2`
-  await run(db, 'leave_subscription', text, [id, lease])
+  const text = `update event_subscription set lease_until = null,
+    due_at = case when $3 = 0 then due_at else greatest(due_at, clock_timestamp() + $3 * interval '1 millisecond') end
+    where id = $1 and lease = $2`
+  await run(db, 'leave_subscription', text, [id, lease, restMs])
 }
 
 const FORGET = `
