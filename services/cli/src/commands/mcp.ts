@@ -18,6 +18,8 @@ import type { DecisionBody } from './review.ts'
 /** Until the client closes standard input. */
 export async function mcp(context: Context): Promise<ExitCode> {
   return withGateway(context, async (gateway) => {
+    // A client shows what a server said before it ended; an answer to each message, that there is nobody, it shows to a model.
+    await gateway.get('/healthz')
     context.output.words(`MCP over standard input and output, for the gateway at ${gateway.url}`)
     await serveMcpOverStdio(
       {
