@@ -349,6 +349,8 @@ it('tells whoever is named of a task, also where they are away at first, and cal
         name: 'RequestMalformedError',
       })
   }
+  const reading = await world.client('echo', 'JSONRPC', KEYS.reader.key)
+  await expect(reading.getTaskPushNotificationConfig(named)).rejects.toThrow('handoffs:send')
   const { rows } = await world.pipeline.superuser.query<{ secret: Buffer }>({
     text: 'select secret from a2a_push',
   })

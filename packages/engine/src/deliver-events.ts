@@ -18,6 +18,7 @@ import type { EventAttributes, EventFilter } from './decide/event-filter.ts'
 import { TEST_TYPE } from './decide/lifecycle-event.ts'
 import { messageOf } from './decide/event-message.ts'
 import type { EventSecrets } from './event-secrets.ts'
+import { roomLeft } from './tenant-shares.ts'
 import { createWebhookSender, nextTryMs } from './webhook-sender.ts'
 import type { Sent, WebhookSender, WebhookTarget } from './webhook-sender.ts'
 
@@ -46,8 +47,7 @@ export interface EventDeliveries extends Service {
 }
 
 /** How many subscriptions this process tells at once, and of these how many may be one tenant's. */
-const AT_ONCE = 32
-const AT_ONCE_PER_TENANT = 8
+const SHARES = { atOnce: 32, perTenant: 8 }
 /** Events in a round, and tries at once in it; those of one task one after the other. */
 const ROUND_EVENTS_MAX = 20
 const TRIES_AT_ONCE = 4
@@ -71,24 +71,12 @@ export function createEventDeliveries(parts: DeliverParts): EventDeliveries {
   const failed = (error: unknown) =>
     logger.warn({ event: 'events.undelivered', code: codeOf(error) })
 
-  /** Which tenants have their share, and how many more may be claimed without any other having more than that. */
-  function roomLeft(): { readonly without: readonly string[]; readonly limit: number } {
-    const counts = new Map<string, number>()
-    for (const { tenant } of turns.values()) counts.set(tenant, (counts.get(tenant) ?? 0) + 1)
-    const isFull = ([, count]: readonly [string, number]) => count >= AT_ONCE_PER_TENANT
-    const most = Math.max(0, ...[...counts].filter((one) => !isFull(one)).map(([, count]) => count))
-    return {
-      without: [...counts].filter(isFull).map(([tenant]) => tenant),
-      limit: Math.min(AT_ONCE - turns.size, AT_ONCE_PER_TENANT - most),
-    }
-  }
-
   const looks = every({
     name: 'event deliveries',
     everyMs: times.lookMs,
     async run(signal) {
-      const { without, limit } = roomLeft()
-      if (limit <= 0) return times.lookMs
+      const { without, limit } = roomLeft(turns.values(), SHARES)
+      if (limit === 0) return times.lookMs
       const claim = { lease, leaseMs, limit, without, awayFrom: AWAY_FROM }
       const claimed = await claimSubscriptions(pool, claim)
       for (const due of claimed) {

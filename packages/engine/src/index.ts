@@ -143,6 +143,7 @@ export { createEventFollowing } from './follow-events.ts'
 export type { EventFollowing, FollowedLog, FollowRequest } from './follow-events.ts'
 export { createEventSecrets, newWebhookSecret } from './event-secrets.ts'
 export type { EventSecrets } from './event-secrets.ts'
+export { roomLeft } from './tenant-shares.ts'
 export { createWebhookSender, nextTryMs } from './webhook-sender.ts'
 export type {
   Sent as SentWebhook,

@@ -2,8 +2,9 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, LookupFunction } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createEndpoint } from './endpoint.ts'
+import { createEndpoint, createEndpointFetch } from './endpoint.ts'
 import type { Endpoint } from './endpoint.ts'
 
 let port = 0
@@ -217,4 +218,23 @@ describe('an answer', () => {
       code: 'BATON_TLS_REFUSED',
     })
   })
+})
+
+it('bounds what comes out of a compressed answer, not only what goes over the wire', async () => {
+  handle = (_, response) => {
+    const small = gzipSync(Buffer.alloc(5_000_000))
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(small)
+  }
+  const answerBytesMax = 1_000_000
+  const { fetch, close } = createEndpointFetch({
+    allowPrivate: true,
+    answerBytesMax,
+    silentMs: 5_000,
+  })
+  try {
+    const answer = await fetch(`http://127.0.0.1:${port}/`)
+    await expect(answer.arrayBuffer()).rejects.toMatchObject({ code: 'BATON_ANSWER_TOO_LARGE' })
+  } finally {
+    close()
+  }
 })

@@ -7,6 +7,7 @@ import { Agent, fetch as fetchBy, Pool } from 'undici'
 import type { buildConnector, Dispatcher } from 'undici'
 import { BatonError, NO_TLS, permanent, transient } from '@baton/runtime'
 import type { Tls } from '@baton/runtime'
+import { boundedAnswer, tooLarge } from './bounded-answer.ts'
 import { isPublicAddress } from './public-addresses.ts'
 import { connectOver } from './tls-client.ts'
 import { tlsFailure } from './tls-failure.ts'
@@ -125,7 +126,7 @@ function connectChecked({
 }
 
 export interface EndpointFetchOptions extends Checked {
-  /** More than that of an answer is an error. */
+  /** More than that of an answer is an error, on the wire and as it is read. */
   readonly answerBytesMax: number
   /** How long an answer may take to begin, and be silent. */
   readonly silentMs: number
@@ -155,7 +156,8 @@ export function createEndpointFetch(options: EndpointFetchOptions): EndpointFetc
     init?: Parameters<typeof fetchBy>[1],
   ): Promise<unknown> => {
     const url = checkUrl(target instanceof Request ? target.url : String(target), allowPrivate)
-    return fetchBy(url, { ...init, dispatcher, redirect: 'error' })
+    const answer = await fetchBy(url, { ...init, dispatcher, redirect: 'error' })
+    return boundedAnswer(answer as unknown as Response, answerBytesMax)
   }
   return {
     // The platform's own is the same library; only the names of its types are others.
@@ -212,11 +214,7 @@ async function readBounded(
   let size = 0
   for await (const chunk of body as AsyncIterable<Uint8Array>) {
     size += chunk.length
-    if (size > bytesMax) {
-      throw permanent('BATON_ANSWER_TOO_LARGE', `the answer takes more than ${bytesMax} bytes`, {
-        fix: 'Answer less: keep large results elsewhere, and answer where they are.',
-      })
-    }
+    if (size > bytesMax) throw tooLarge(bytesMax)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -2,6 +2,7 @@
 // because what is sent is meant for whom the settings name.
 import { Agent, fetch as fetchBy } from 'undici'
 import type { Tls } from '@baton/runtime'
+import { boundedAnswer } from './bounded-answer.ts'
 import { connectOver } from './tls-client.ts'
 
 interface FetchOptions {
@@ -24,8 +25,13 @@ export function createFetch({ tls, answerBytesMax }: FetchOptions): BoundFetch {
     maxResponseSize: answerBytesMax,
     connect: connectOver(tls, 'services'),
   })
-  const bound = (target: Parameters<typeof fetchBy>[0], options?: Parameters<typeof fetchBy>[1]) =>
-    fetchBy(target, { ...options, dispatcher, redirect: 'error' })
+  const bound = async (
+    target: Parameters<typeof fetchBy>[0],
+    options?: Parameters<typeof fetchBy>[1],
+  ) => {
+    const answer = await fetchBy(target, { ...options, dispatcher, redirect: 'error' })
+    return boundedAnswer(answer as unknown as Response, answerBytesMax)
+  }
   return {
     // The platform's own is the same library; only the names of its types are others.
     fetch: bound as unknown as typeof globalThis.fetch,

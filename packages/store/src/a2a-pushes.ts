@@ -59,6 +59,7 @@ export async function removeA2aPush(
 }
 
 export interface DueA2aPush extends A2aPush {
+  readonly tenant: string
   readonly told: string | null
   readonly attempts: number
 }
@@ -66,7 +67,7 @@ export interface DueA2aPush extends A2aPush {
 const CLAIM = `
 with due as (
   select p.task_id, p.id from a2a_push p
-  where p.ended_at is null and p.due_at <= clock_timestamp()
+  where p.ended_at is null and p.due_at <= clock_timestamp() and p.tenant <> all($3::text[])
     and (p.lease_until is null or p.lease_until <= clock_timestamp())
     and (p.told_at is null
       or exists (select from task t where t.id = p.task_id and t.updated_at > p.told_at)
@@ -76,31 +77,39 @@ with due as (
 )
 update a2a_push p set lease_until = clock_timestamp() + $2 * interval '1 millisecond'
 from due where p.task_id = due.task_id and p.id = due.id
-returning p.task_id as "taskId", p.id, p.url, p.secret, p.told, p.attempts`
+returning p.task_id as "taskId", p.id, p.tenant, p.url, p.secret, p.told, p.attempts`
+
+interface A2aPushClaim {
+  readonly limit: number
+  readonly leaseMs: number
+  /** Tenants that have their share of what this process does at once. */
+  readonly without: readonly string[]
+}
 
 /** Those whose task has moved since they were told, each for a lease: one gateway tells it at a time. */
 export function claimA2aPushes(
   db: Database,
-  { limit, leaseMs }: { readonly limit: number; readonly leaseMs: number },
+  { limit, leaseMs, without }: A2aPushClaim,
 ): Promise<DueA2aPush[]> {
-  return run<DueA2aPush & object>(db, 'claim_a2a_pushes', CLAIM, [limit, leaseMs])
+  return run<DueA2aPush & object>(db, 'claim_a2a_pushes', CLAIM, [limit, leaseMs, without])
 }
 
 export interface ToldA2aPush extends Pick<A2aPush, 'taskId' | 'id'> {
   readonly state: string
-  readonly movedAt: Date
+  /** To the microsecond: what is rounded down has moved since, for ever. */
+  readonly movedAtExact: string
   readonly isEnd: boolean
 }
 
 const TELL = `
-update a2a_push set told = $3, told_at = $4, attempts = 0, failed_at = null, last_error = null, lease_until = null,
+update a2a_push set told = $3, told_at = $4::timestamptz, attempts = 0, failed_at = null, last_error = null, lease_until = null,
   due_at = clock_timestamp(), ended_at = case when $5 then clock_timestamp() end
 where task_id = $1 and id = $2 and ended_at is null`
 
 /** It is told of this state. */
 export async function noteA2aPush(db: Database, told: ToldA2aPush): Promise<void> {
-  const { taskId, id, state, movedAt, isEnd } = told
-  await run(db, 'note_a2a_push', TELL, [taskId, id, state, movedAt, isEnd])
+  const { taskId, id, state, movedAtExact, isEnd } = told
+  await run(db, 'note_a2a_push', TELL, [taskId, id, state, movedAtExact, isEnd])
 }
 
 export interface UntoldA2aPush extends Pick<A2aPush, 'taskId' | 'id'> {

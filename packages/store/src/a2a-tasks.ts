@@ -50,6 +50,8 @@ export interface A2aStanding {
   readonly awaiting: boolean
   readonly accepted: boolean
   readonly movedAt: Date
+  /** The same time to the microsecond, as Postgres writes it. */
+  readonly movedAtExact: string
   /** Chunks of all its streams. */
   readonly chunks: number
   /** Of its last handoff. */
@@ -64,7 +66,7 @@ export interface A2aStanding {
 
 const STANDING = `
 select c.task_id as "taskId", c.context_id as "contextId", t.status, o.open, o.executing, o.awaiting, o.accepted, o.chunks,
-  greatest(t.updated_at, o.moved_at) as "movedAt", l.id as "handoffId", l.state as "lastState", l.reason,
+  greatest(t.updated_at, o.moved_at) as "movedAt", greatest(t.updated_at, o.moved_at)::text as "movedAtExact", l.id as "handoffId", l.state as "lastState", l.reason,
   l.last_error as details, l.traceparent, t.spent_micro_usd as "spentMicroUSD", o.erased`
 
 const FACTS = `
@@ -163,16 +165,19 @@ export async function listA2aContents(
 const SIZES = `
 select i.id as "taskId", coalesce(octet_length(t.result), 0) + coalesce((
   select sum(octet_length(b.body)) from a2a_message m join handoff_body b on b.handoff_id = m.handoff_id
-  where m.task_id = i.id), 0)::int as bytes
+  where m.task_id = i.id), 0)::int + case when $2 then coalesce((
+  select sum(e.chunk_bytes) from handoff h join execution e on e.handoff_id = h.id where h.task_id = i.id), 0)::int else 0 end as bytes
 from unnest($1::uuid[]) i (id) join task t on t.id = i.id`
 
-/** How many bytes the contents of each of these tasks have at most. */
+/** How many bytes the contents of each of these tasks have at most, with what their streams yielded where that is asked for. */
 export async function measureA2aContents(
   db: Database,
   taskIds: readonly string[],
+  withStreams: boolean,
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await run<{ taskId: string; bytes: number }>(db, 'measure_a2a_contents', SIZES, [
     taskIds,
+    withStreams,
   ])
   return new Map(rows.map(({ taskId, bytes }) => [taskId, bytes]))
 }

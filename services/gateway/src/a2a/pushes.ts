@@ -1,7 +1,7 @@
 // Push notifications: callers name where they want to be told of a task, and are told there, also after a restart, until they took its end.
 import { randomUUID } from 'node:crypto'
 import { StreamResponse, TaskPushNotificationConfig } from '@a2a-js/sdk'
-import { createEventSecrets, createWebhookSender, nextTryMs } from '@baton/engine'
+import { createEventSecrets, createWebhookSender, nextTryMs, roomLeft } from '@baton/engine'
 import type { EventSecrets, WebhookSender } from '@baton/engine'
 import { ProblemError } from '@baton/http/server'
 import { createEndpointFetch } from '@baton/http/endpoint'
@@ -46,7 +46,8 @@ export interface Pushes extends Service {
 }
 
 const LOOK_MS = 500
-const AT_ONCE = 16
+/** How many this process tells at once, and of these how many may be one tenant's. */
+const SHARES = { atOnce: 32, perTenant: 8 }
 const LEASE_SPARE_MS = 20_000
 const FORGET_MS = 600_000
 /** Of one task. */
@@ -68,23 +69,33 @@ export function createPushes({ events, pool, tenantPool, tls, logger }: PushPart
   }
   const reading = (push: A2aPush) => configOf(push, needed())
   const telling = { pool, sender, endMs, allows, reading, logger }
+  const turns = new Map<string, { readonly tenant: string; readonly turn: Promise<void> }>()
   let forgetAt = 0
+  // One that fails holds back no other; its lease ends by itself.
+  const failed = (error: unknown) => logger.warn({ event: 'a2a.push_failed', code: codeOf(error) })
 
   const looks = every({
     name: 'a2a pushes',
     everyMs: LOOK_MS,
     async run(signal) {
-      const claim = { limit: AT_ONCE, leaseMs: callMs + LEASE_SPARE_MS }
-      const due = await claimA2aPushes(pool, claim)
-      // One that fails holds back no other; its lease ends by itself.
-      const failed = (error: unknown) =>
-        logger.warn({ event: 'a2a.push_failed', code: codeOf(error) })
-      await Promise.all(due.map((one) => tell(telling, one, signal).catch(failed)))
+      const { without, limit } = roomLeft(turns.values(), SHARES)
+      const claim = { limit, leaseMs: callMs + LEASE_SPARE_MS, without }
+      const due = limit > 0 ? await claimA2aPushes(pool, claim) : []
+      for (const one of due) {
+        const key = JSON.stringify([one.taskId, one.id])
+        const turn = tell(telling, one, signal)
+          .catch(failed)
+          .finally(() => {
+            turns.delete(key)
+            looks.wake()
+          })
+        turns.set(key, { tenant: one.tenant, turn })
+      }
       if (performance.now() >= forgetAt) {
         forgetAt = performance.now() + FORGET_MS
         await forgetA2aPushes(pool)
       }
-      return due.length === AT_ONCE ? 0 : LOOK_MS
+      return limit > 0 && due.length === limit ? 0 : LOOK_MS
     },
     failed: (error) => logger.warn({ event: 'a2a.pushes_unread', code: codeOf(error) }),
   })
@@ -95,6 +106,7 @@ export function createPushes({ events, pool, tenantPool, tls, logger }: PushPart
     start: async () => (secrets === undefined ? undefined : looks.start()),
     async stop() {
       await looks.stop()
+      await Promise.all([...turns.values()].map(({ turn }) => turn))
       sender.close()
     },
     async put(config, tenant) {
@@ -142,7 +154,7 @@ async function tell(
   const [standing] = await listA2aStandings(pool, [due.taskId])
   if (standing === undefined) return
   const state = taskStateOf(standing)
-  const told = { taskId: due.taskId, id: due.id, state, movedAt: standing.movedAt }
+  const told = { taskId: due.taskId, id: due.id, state, movedAtExact: standing.movedAtExact }
   const isEnd = isTerminal(state)
   if (state === due.told) return noteA2aPush(pool, { ...told, isEnd })
   const sent = await sender.send(

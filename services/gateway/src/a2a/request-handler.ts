@@ -127,9 +127,10 @@ type PushMethods = Pick<
   | 'deleteTaskPushNotificationConfig'
 >
 
-/** Whoever may read a task may be told of it. */
+/** Whoever may read a task and send may be told of it: what is set up holds credentials, and outlives a key that only reads. */
 function pushMethods({ tenantPool, pushes }: HandlerParts, { request }: Call): PushMethods {
   const need = async (taskId: string) => {
+    keyWithScope(request.identified, 'handoffs:send')
     const { tenant } = keyWithScope(request.identified, 'handoffs:read')
     await findTask(tenantPool, taskId)
     return tenant
@@ -266,7 +267,7 @@ async function listTasks(
   const all = await listA2aTasks(pool, { contextId: contextId || undefined, since })
   const found = all.filter((one) => status === undefined || taskStateOf(one) === status)
   const rest = after === undefined ? found : found.filter((one) => isBehind(one, after))
-  const page = await inBytes(pool, rest.slice(0, pageSize))
+  const page = await inBytes(pool, rest.slice(0, pageSize), shown.artifacts)
   const tasks = await readTasks(pool, page, shown.historyLength ?? Infinity)
   const last = rest.length > page.length ? page.at(-1) : undefined
   return ListTasksResponse.fromJSON({
@@ -281,9 +282,10 @@ async function listTasks(
 async function inBytes(
   pool: Pool,
   standings: readonly A2aStanding[],
+  withStreams: boolean,
 ): Promise<readonly A2aStanding[]> {
   const ids = standings.map(({ taskId }) => taskId)
-  const sizes = await measureA2aContents(pool, ids)
+  const sizes = await measureA2aContents(pool, ids, withStreams)
   let bytes = 0
   const end = standings.findIndex(({ taskId }, index) => {
     bytes += sizes.get(taskId) ?? 0
