@@ -252,6 +252,48 @@ it('has a card with caching headers for strangers, and one of its own for who ca
   )
 })
 
+it('refuses in the words of each binding, also before a method is known', async () => {
+  const at = `${world.url()}/a2a/agents/echo`
+  const rest = await fetch(`${at}/tasks/${randomUUID()}`, { headers: { 'A2A-Version': '1.0' } })
+  expect([rest.status, rest.headers.get('content-type')]).toEqual([
+    401,
+    'application/a2a+json; charset=utf-8',
+  ])
+  expect(await rest.json()).toEqual({
+    error: expect.objectContaining({ code: 401, status: 'UNAUTHENTICATED' }),
+  })
+  const rpc = await fetch(at, { method: 'POST', headers: { 'content-type': 'text/plain' } })
+  expect([rpc.status, rpc.headers.get('content-type')]).toEqual([
+    401,
+    'application/json; charset=utf-8',
+  ])
+  const { id, error } = (await rpc.json()) as { id: null; error: object }
+  expect([id, Object.keys(error)]).toEqual([null, ['code', 'message', 'data']])
+})
+
+it('takes a version with a patch number for the same, and answers HEAD for a card', async () => {
+  const headers = { authorization: `Bearer ${KEYS.caller.key}`, 'A2A-Version': '1.0.1' }
+  expect((await fetch(`${world.url()}/a2a/tasks`, { headers })).status).toBe(200)
+  const card = `${world.url()}/.well-known/agent-card.json`
+  const head = await fetch(card, { method: 'HEAD' })
+  expect([head.status, head.headers.get('etag')]).toEqual([
+    200,
+    (await fetch(card)).headers.get('etag'),
+  ])
+})
+
+it('begins no task for a message whose push notifications are refused', async () => {
+  const client = await world.client('echo')
+  const contextId = randomUUID()
+  const sent = client.sendMessage(
+    saying('tell', { contextId }, { taskPushNotificationConfig: { url: 'https://[::1]/' } }),
+  )
+  await expect(sent).rejects.toThrow()
+  const headers = { authorization: `Bearer ${KEYS.caller.key}`, 'A2A-Version': '1.0' }
+  const listed = await fetch(`${world.url()}/a2a/tasks?contextId=${contextId}`, { headers })
+  expect(await listed.json()).toMatchObject({ totalSize: 0 })
+})
+
 it('answers callers of 0.3 where it is told to, and refuses them in the words of the standard otherwise', async () => {
   const asking = {
     method: 'POST',

@@ -139,7 +139,7 @@ describe('authorization', () => {
     )
     expect(await refused.json()).toMatchObject({
       jsonrpc: '2.0',
-      id: null,
+      id: 1,
       error: { data: { code: 'BATON_SCOPE_MISSING', fix: expect.any(String) } },
     })
   })
@@ -248,7 +248,14 @@ describe('what is no message of the protocol', () => {
 
   it('has no subscriptions, which would hold a connection for ever', async () => {
     const refused = await ask(request('subscriptions/listen', { notifications: {} }))
-    expect([refused.status, (await answerOf(refused)).error.code]).toEqual([404, -32_601])
+    const answer = await answerOf(refused)
+    expect([refused.status, answer.error.code, answer.id]).toEqual([404, -32_601, 1])
+  })
+
+  it('says of a body that is no JSON that it cannot be read', async () => {
+    const { headers } = request('tools/list')
+    const refused = await ask({ body: '{', headers })
+    expect([refused.status, (await answerOf(refused)).error.code]).toEqual([400, -32_700])
   })
 
   it('answers an unknown method and an unknown tool as the protocol has it', async () => {

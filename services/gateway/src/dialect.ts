@@ -20,11 +20,11 @@ export interface Face {
   readonly contentTypes: Readonly<Record<string, (bytes: Buffer) => unknown>>
   /** Whose request it is. */
   readonly authentication: (request: FastifyRequest) => Identified | Promise<Identified>
-  /** A problem as its callers read it; `accept` is what the request would like to get. */
+  /** A problem as its callers read it. The body of the request may be unread by then. */
   readonly errorEnvelope: (
     problem: ProblemError,
     traceId: string | undefined,
-    accept: string | undefined,
+    request: Pick<FastifyRequest, 'headers' | 'body'>,
   ) => Envelope
   /** How long a request may take to arrive; at most as long as the server waits. */
   readonly requestMs: number

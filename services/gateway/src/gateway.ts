@@ -80,7 +80,7 @@ import { addAlertRoutes } from './alert-routes.ts'
 import { addEscalationRoutes } from './escalation-routes.ts'
 import { addHandleManyRoutes } from './handle-many.ts'
 import { createAgentTypes } from './a2a/agent-types.ts'
-import { createA2aFace } from './a2a/face.ts'
+import { createA2aFaces } from './a2a/face.ts'
 import { createTaskFollowers } from './a2a/follow-tasks.ts'
 import { createPushes } from './a2a/pushes.ts'
 import type { Pushes } from './a2a/pushes.ts'
@@ -554,7 +554,7 @@ function facesOf(parts: FaceParts): readonly Face[] {
     logger,
   })
   const faces = [v2, handoffsApi, ...dialects].map((dialect) => faceOf(dialect, sending))
-  return [...faces, ...mcpFacesOf(parts), session.face, a2aFaceOf(parts), operations]
+  return [...faces, ...mcpFacesOf(parts), session.face, ...a2aFacesOf(parts), operations]
 }
 
 function mcpFacesOf({ options, authentication }: FaceParts): readonly Face[] {
@@ -566,10 +566,10 @@ function mcpFacesOf({ options, authentication }: FaceParts): readonly Face[] {
   ]
 }
 
-function a2aFaceOf(parts: FaceParts): Face {
+function a2aFacesOf(parts: FaceParts): readonly Face[] {
   const { options, sending, pool, tenantPool, readers, followers, authentication } = parts
   const { publicUrl, agentType, legacy = false, waitMs = A2A_WAIT_MS } = options.a2a ?? {}
-  return createA2aFace({
+  return createA2aFaces({
     ...sending,
     ...foreignOf(options),
     authentication,

@@ -135,7 +135,7 @@ function answerProblems(scope: FastifyInstance, face: Face, noting: Noting): voi
     { problem, error }: { readonly problem: ProblemError; readonly error?: unknown },
   ) => {
     const traceId = note(request, problem, error)
-    const envelope = face.errorEnvelope(problem, traceId, request.headers.accept)
+    const envelope = face.errorEnvelope(problem, traceId, request)
     return reply
       .code(envelope.status ?? problem.status)
       .headers(problem.headers)

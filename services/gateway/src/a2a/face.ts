@@ -29,7 +29,7 @@ import { REQUEST_MS } from '../v2.ts'
 import type { AgentTypes } from './agent-types.ts'
 import { agentCard, AGENTS_PATH, createCardDocuments, instanceCard } from './agent-card.ts'
 import type { CardDocument, CardOptions } from './agent-card.ts'
-import { A2A_TYPE, faceEnvelope, restFailure, rpcFailure } from './refusals.ts'
+import { A2A_TYPE, restEnvelope, restFailure, rpcEnvelope, rpcFailure } from './refusals.ts'
 import { createRequestHandler } from './request-handler.ts'
 import type { Call, HandlerParts } from './request-handler.ts'
 import { CARD_ROUTE, REST_ROUTE, RPC_ROUTE } from './schema.ts'
@@ -47,31 +47,45 @@ export interface A2aFaceParts extends HandlerParts {
 /** What stands around a part of a message in a call, and is not counted to the depth of a handoff. */
 const LEVELS_AROUND = 8
 
-export const createA2aFace = (parts: A2aFaceParts): Face => ({
-  path: '',
-  contentTypes: { 'application/json': (bytes) => bytes, [A2A_TYPE]: (bytes) => bytes },
-  authentication: parts.authentication,
-  requestMs: REQUEST_MS,
-  errorEnvelope: faceEnvelope,
-  addRoutes: (scope) => addA2aRoutes(scope, parts),
-})
+/** Two, because what is refused before a route is reached is said in the words of its binding. */
+export function createA2aFaces(parts: A2aFaceParts): readonly Face[] {
+  const face = {
+    path: '',
+    contentTypes: {
+      'application/json': (bytes: Buffer) => bytes,
+      [A2A_TYPE]: (bytes: Buffer) => bytes,
+    },
+    authentication: parts.authentication,
+    requestMs: REQUEST_MS,
+  }
+  return [
+    { ...face, errorEnvelope: rpcEnvelope, addRoutes: (scope) => addRpcRoutes(scope, parts) },
+    { ...face, errorEnvelope: restEnvelope, addRoutes: (scope) => addRestRoutes(scope, parts) },
+  ]
+}
 
 interface OfAgent {
   Params: { readonly agentType?: string }
 }
 
-function addA2aRoutes(scope: FastifyInstance, parts: A2aFaceParts): void {
-  const documents = createCardDocuments(() => new Date())
-  for (const path of ['', '/a2a', `${AGENTS_PATH}/:agentType`])
-    scope.get<OfAgent>(`${path}/.well-known/agent-card.json`, CARD_ROUTE, (request, reply) =>
-      sendCard(parts, documents, { request, reply }),
-    )
-  for (const base of ['/a2a', `${AGENTS_PATH}/:agentType`]) {
+const BASES = ['/a2a', `${AGENTS_PATH}/:agentType`]
+
+function addRpcRoutes(scope: FastifyInstance, parts: A2aFaceParts): void {
+  for (const base of BASES)
     scope.post<OfAgent>(base, { ...RPC_ROUTE, preParsing: requireCaller }, (request, reply) =>
       answerRpc(parts, { request, reply }),
     )
-    addRestRoutes(scope, base, parts)
-  }
+}
+
+function addRestRoutes(scope: FastifyInstance, parts: A2aFaceParts): void {
+  const documents = createCardDocuments(() => new Date())
+  for (const path of ['', ...BASES])
+    scope.get<OfAgent>(
+      `${path}/.well-known/agent-card.json`,
+      { ...CARD_ROUTE, exposeHeadRoute: true },
+      (request, reply) => sendCard(parts, documents, { request, reply }),
+    )
+  for (const base of BASES) addOperations(scope, base, parts)
 }
 
 /** Nobody whom nobody knows has a body read. */
@@ -124,7 +138,7 @@ async function sendCard(
   const { identified, headers } = request
   const tenant = identified.ok ? identified.key.tenant : undefined
   const card = await cardFor(parts, request, tenant)
-  const legacy = parts.legacy && isLegacy(header(request, A2A_VERSION_HEADER))
+  const legacy = parts.legacy && isLegacy(withoutPatch(header(request, A2A_VERSION_HEADER) ?? ''))
   const shown = legacy ? await legacyCard(card) : (AgentCard.toJSON(card) as object)
   const key = JSON.stringify([tenant, baseUrlOf(parts, request), request.params.agentType, legacy])
   const { body, etag, lastModified } = documents(key, shown)
@@ -171,11 +185,16 @@ const header = ({ headers }: FastifyRequest, name: string): string | undefined =
 const contextOf = (request: FastifyRequest): ServerCallContext =>
   new ServerCallContext({
     requestedExtensions: Extensions.parseServiceParameter(header(request, HTTP_EXTENSION_HEADER)),
-    requestedVersion:
+    requestedVersion: withoutPatch(
       header(request, A2A_VERSION_HEADER) ??
-      (request.query as Record<string, string | undefined>)[A2A_VERSION_HEADER] ??
-      '',
+        (request.query as Record<string, string | undefined>)[A2A_VERSION_HEADER] ??
+        '',
+    ),
   })
+
+/** Patch numbers are of no account where versions are agreed on (3.6 of the specification). */
+const withoutPatch = (version: string): string =>
+  version.trim().replace(/^(\d{1,9}\.\d{1,9})\.\d{1,9}$/, '$1')
 
 function sayExtensions(reply: FastifyReply, { activatedExtensions }: ServerCallContext): void {
   if (activatedExtensions === undefined) return
@@ -332,7 +351,7 @@ interface Answering {
 
 type Answer = (answering: Answering) => Promise<unknown>
 
-function addRestRoutes(scope: FastifyInstance, base: string, parts: A2aFaceParts): void {
+function addOperations(scope: FastifyInstance, base: string, parts: A2aFaceParts): void {
   const answering =
     (answer: Answer, sends = false) =>
     async (request: FastifyRequest<OfAgent>, reply: FastifyReply): Promise<unknown> => {

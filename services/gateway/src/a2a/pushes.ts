@@ -39,6 +39,8 @@ interface PushParts {
 export interface Pushes extends Service {
   /** Whether anybody is told here: the secrets of configurations need a key. */
   readonly offered: boolean
+  /** Throws where a configuration is none that is taken. */
+  require(config: TaskPushNotificationConfig): void
   put(config: TaskPushNotificationConfig, tenant: string): Promise<TaskPushNotificationConfig>
   list(taskId: string): Promise<TaskPushNotificationConfig[]>
   find(taskId: string, id: string): Promise<TaskPushNotificationConfig>
@@ -109,13 +111,13 @@ export function createPushes({ events, pool, tenantPool, tls, logger }: PushPart
       await Promise.all([...turns.values()].map(({ turn }) => turn))
       sender.close()
     },
+    require: (config) => requireTaken(config, needed, allows),
     async put(config, tenant) {
-      const { taskId, url } = config
+      const { taskId, url, token, authentication } = config
       const id = config.id || randomUUID()
       requireConfig({ ...config, id }, allows)
       const known = await listA2aPushes(tenantPool, taskId)
       if (known.length >= CONFIGS_MAX && !known.some((one) => one.id === id)) throw FULL
-      const { token, authentication } = config
       const secret = needed().encrypt(JSON.stringify({ token, authentication }), taskId)
       await putA2aPush(tenantPool, { taskId, id, tenant, url, secret })
       return { ...config, id, tenant: '' }
@@ -182,6 +184,15 @@ function configOf(
 ): TaskPushNotificationConfig {
   const said = JSON.parse(secrets.decrypt(secret, taskId)) as object
   return TaskPushNotificationConfig.fromJSON({ taskId, id, url, ...said })
+}
+
+function requireTaken(
+  config: TaskPushNotificationConfig,
+  needed: () => EventSecrets,
+  allows: (url: string) => boolean,
+): void {
+  needed()
+  requireConfig(config, allows)
 }
 
 function requireConfig(

@@ -123,15 +123,17 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
 
 export const A2A_TYPE = 'application/a2a+json'
 
-/** What is refused before its method is known: in the words of JSON-RPC too, whose clients read nothing else. */
-export function faceEnvelope(problem: ProblemError): Envelope {
+/** What is refused before a body is read, to callers of JSON-RPC, who read nothing else. */
+export const rpcEnvelope = (problem: ProblemError): Envelope => ({
+  status: restFailure(problem).status,
+  contentType: 'application/json',
+  body: JSON.stringify(rpcFailure(problem, null)),
+})
+
+/** The same to callers of HTTP+JSON. */
+export function restEnvelope(problem: ProblemError): Envelope {
   const { status, body } = restFailure(problem)
-  const rpc = rpcFailure(problem, null) as { error: object }
-  return {
-    status,
-    contentType: A2A_TYPE,
-    body: JSON.stringify({ ...rpc, error: { ...(body as { error: object }).error, ...rpc.error } }),
-  }
+  return { status, contentType: A2A_TYPE, body: JSON.stringify(body) }
 }
 
 export const TASK_UNKNOWN = new ProblemError({

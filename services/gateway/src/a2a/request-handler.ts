@@ -78,8 +78,9 @@ export function createRequestHandler(parts: HandlerParts, call: Call): A2AReques
     async sendMessage({ message, configuration }, context) {
       need('handoffs:send')
       const shown = shownOf(context, configuration?.historyLength)
+      const push = pushOf(parts, call, configuration)
       const taskId = await send(parts, call, message)
-      await pushTo(parts, call, { configuration, taskId })
+      await push?.(taskId)
       const { scopes } = keyOf(call.request)
       const artifacts = scopes.has('handoffs:read')
       if (artifacts && configuration?.returnImmediately !== true)
@@ -90,8 +91,9 @@ export function createRequestHandler(parts: HandlerParts, call: Call): A2AReques
       need('handoffs:send')
       need('handoffs:read')
       const shown = shownOf(context, configuration?.historyLength)
+      const push = pushOf(parts, call, configuration)
       const taskId = await send(parts, call, message)
-      await pushTo(parts, call, { configuration, taskId })
+      await push?.(taskId)
       yield* follow(parts, call, { task: await findTask(tenantPool, taskId), shown })
     },
     async getTask({ id, historyLength }, context) {
@@ -153,16 +155,18 @@ function pushMethods({ tenantPool, pushes }: HandlerParts, { request }: Call): P
   }
 }
 
-/** What came with a message: told from the beginning of its task. */
-async function pushTo(
+/** What came with a message: told from the beginning of its task. One that is refused is so before a task begins. */
+function pushOf(
   { pushes }: HandlerParts,
   { request }: Call,
-  { configuration, taskId }: Pick<SendMessageRequest, 'configuration'> & { taskId: string },
-): Promise<void> {
-  const config = configuration?.taskPushNotificationConfig
-  if (config === undefined) return
+  configuration: SendMessageRequest['configuration'],
+): ((taskId: string) => Promise<unknown>) | undefined {
+  const given = configuration?.taskPushNotificationConfig
+  if (given === undefined) return undefined
   const { tenant } = keyWithScope(request.identified, 'handoffs:read')
-  await pushes.put({ ...config, taskId, id: config.id || PUSH_ID }, tenant)
+  const config = { ...given, id: given.id || PUSH_ID }
+  pushes.require(config)
+  return (taskId) => pushes.put({ ...config, taskId }, tenant)
 }
 
 /** Of the one that comes with a message and has no id: the same where the message comes again. */

@@ -59,7 +59,7 @@ export interface HandoffsApiOptions {
 
 export const createHandoffsApi = (options: HandoffsApiOptions): Dialect => ({
   ...JSON_FACE,
-  errorEnvelope: apiEnvelope,
+  errorEnvelope: (problem, traceId, { headers }) => apiEnvelope(problem, traceId, headers.accept),
   path: '/api',
   authentication: options.authentication,
   requestMs: REQUEST_MS,

@@ -217,16 +217,29 @@ const HOST_REFUSED = new ProblemError({
   fix: 'Call 127.0.0.1 or localhost, or name the host in BATON_MCP_ORIGINS of the gateway.',
 })
 
-/** Refusals before a message is read, in the words of JSON-RPC and with the whole problem. */
-function rpcEnvelope(problem: ProblemError, traceId: string | undefined): Envelope {
+/** Refusals before a message is done, in the words of JSON-RPC and with the whole problem. */
+function rpcEnvelope(
+  problem: ProblemError,
+  traceId: string | undefined,
+  { body }: Pick<FastifyRequest, 'body'>,
+): Envelope {
   const { code, message: detail, fix, status, pointer, errors } = problem
   const data = { code, detail, fix, status, pointer, errors, traceId }
-  const error = { code: RPC_CODES[status] ?? RPC_REFUSED, message: `${code}: ${detail}`, data }
+  const isUnreadable = code === 'BATON_JSON_INVALID'
+  const rpcCode = isUnreadable ? RPC_PARSE_ERROR : (RPC_CODES[status] ?? RPC_REFUSED)
+  const error = { code: rpcCode, message: `${code}: ${detail}`, data }
   return {
     contentType: 'application/json',
-    body: JSON.stringify({ jsonrpc: '2.0', id: null, error }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: idOf(body), error }),
   }
 }
 
+/** Of the request that is refused, so that its caller knows which one that is. */
+function idOf(body: unknown): string | number | null {
+  const { id } = (body ?? {}) as Message
+  return typeof id === 'string' || (typeof id === 'number' && Number.isInteger(id)) ? id : null
+}
+
 const RPC_REFUSED = -32_000
+const RPC_PARSE_ERROR = -32_700
 const RPC_CODES: Readonly<Record<number, number>> = { 400: -32_600, 404: -32_601, 500: -32_603 }
