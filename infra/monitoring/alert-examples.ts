@@ -213,6 +213,14 @@ export const ALERT_EXAMPLES: Readonly<Record<string, AlertExamples>> = {
     }),
   },
   BatonAlertsUndelivered: counter('baton_alert_deliveries_total{outcome="failed"}'),
+  // One consumer is away for an hour; one was for twenty minutes and has been told since, and what was given up before stays listed.
+  BatonEventsUndelivered: {
+    fires: at(60, { 'baton_event_deliveries_waiting{state="waiting"}': still(3) }),
+    quiet: at(60, {
+      'baton_event_deliveries_waiting{state="waiting"}': '0x35 3x20 0x60',
+      'baton_event_deliveries_waiting{state="dead"}': still(2),
+    }),
+  },
   BatonReceiversBusy: {
     fires: at(25, {
       'baton_executions_active{instance="a"}': still(8),

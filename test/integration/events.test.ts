@@ -375,3 +375,21 @@ it('shows and changes nothing of another tenant', async () => {
     ]).toMatchObject([act, [404, { code: 'BATON_SUBSCRIPTION_UNKNOWN' }]])
   expect(await read(own)).toMatchObject({ state: 'active' })
 })
+
+it('says of a secret that no key reads that it is unreadable, tries no faster for it, and is mended by a rotation', async () => {
+  const one = await subscribe()
+  await world.pool.query({
+    text: `update event_subscription set secret = decode(repeat('00', 64), 'hex') where id = $1`,
+    values: [one.subscriptionId],
+  })
+  const { taskId } = await handOff('unreadable')
+  const lastError = 'BATON_EVENT_SECRET_UNREADABLE'
+  await eventually(async () =>
+    expect(await read(one)).toMatchObject({ state: 'active', lastError, failures: 1 }),
+  )
+  expect(world.log().split('"events.undelivered"')).toHaveLength(2)
+  const rotated = await ask('POST', `/event-subscriptions/${one.subscriptionId}/rotate`, {})
+  consumer.trust(one.path, rotated.body.secret)
+  await ask('POST', `/event-subscriptions/${one.subscriptionId}/resume`)
+  await eventually(async () => expect(typesOf(one.path, taskId)).toEqual(WHOLE))
+})

@@ -126,16 +126,14 @@ async function takeTurn(
   due: DueSubscription,
   signal: AbortSignal,
 ): Promise<void> {
-  const { pool, lease, secrets, isPrivateAllowed } = parts
+  const { pool, lease, isPrivateAllowed } = parts
   let restMs = REST_MS
   try {
     const told: Told = {
       due,
       target: { url: due.url, allowPrivate: isPrivateAllowed(due.url) },
       filters: JSON.parse(due.filters) as readonly EventFilter[],
-      secrets: [due.secret, due.earlierSecret].flatMap((one) =>
-        one === null ? [] : [secrets.decrypt(one, due.id)],
-      ),
+      secrets: await signingSecrets(parts, due),
       signal,
     }
     const deadline = performance.now() + TURN_MS
@@ -149,6 +147,45 @@ async function takeTurn(
   } finally {
     // Of a process that stops another one goes on at once.
     await leaveSubscription(pool, { id: due.id, lease, restMs: signal.aborted ? 0 : restMs })
+  }
+}
+
+/**
+ * One of before that no key reads signs no longer, so that a rotation mends it. Where it is the newest, its subscription says so, and waits as if
+ * its consumer had failed.
+ */
+async function signingSecrets(parts: TurnParts, due: DueSubscription): Promise<readonly string[]> {
+  const { pool, lease, leaseMs, secrets, times, random = Math.random } = parts
+  const newest = readSecret(secrets, due.secret, due.id)
+  if (newest instanceof Error) {
+    const failures = due.failures + 1
+    await noteRound(pool, {
+      id: due.id,
+      tenant: due.tenant,
+      lease,
+      leaseMs,
+      tried: [],
+      position: due.position,
+      failures,
+      waitMs: nextTryMs(failures, random()),
+      lastError: codeOf(newest),
+      endMs: times.endMs,
+      disabledFor: null,
+      isBack: false,
+    })
+    throw newest
+  }
+  if (due.earlierSecret === null) return [newest]
+  const earlier = readSecret(secrets, due.earlierSecret, due.id)
+  return earlier instanceof Error ? [newest] : [newest, earlier]
+}
+
+function readSecret(secrets: EventSecrets, encrypted: Uint8Array, id: string): string | Error {
+  try {
+    return secrets.decrypt(encrypted, id)
+  } catch (error) {
+    if (error instanceof Error) return error
+    throw error
   }
 }
 

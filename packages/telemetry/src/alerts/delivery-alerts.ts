@@ -156,6 +156,16 @@ or max(baton_breaker_open{target="outside"}) > 0`
   },
   {
     ...DELIVERY,
+    name: 'BatonEventsUndelivered',
+    severity: 'ticket',
+    summary: '{{ $value }} events wait for a consumer that does not take them',
+    meaning:
+      'The webhook of a subscription to events has failed for half an hour; after days its events are given up.',
+    expression: () => 'max(baton_event_deliveries_waiting{state="waiting"}) > 0',
+    forSeconds: 30 * MINUTE,
+  },
+  {
+    ...DELIVERY,
     name: 'BatonReceiversBusy',
     severity: 'ticket',
     summary:

@@ -72,6 +72,8 @@ export const GAME_DAYS: readonly GameDay[] = [
 
 /** Alerts that no game day provokes, and why. */
 export const NOT_PROVOKED: Readonly<Record<string, string>> = {
+  BatonEventsUndelivered:
+    'a consumer of events is a program outside, and has half an hour: a test keeps one away for two days, and the rule has its own',
   BatonDrillOverdue:
     'nothing breaks: eight days pass without a drill. A test sets the last one back, reads its age, and drills; the rule has its own',
 }
