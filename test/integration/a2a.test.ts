@@ -236,6 +236,27 @@ it('tells a caller only what its scopes allow', async () => {
   await expect(reader.sendMessage(saying('no'))).rejects.toThrow(/handoffs:send/)
 })
 
+it('blames a caller for parts that are none, in both bindings', async () => {
+  const ask = async (path: string, body: object) => {
+    const response = await fetch(`${world.url()}/a2a/agents/echo${path}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${KEYS.caller.key}`,
+        'content-type': 'application/json',
+        'a2a-version': '1.0',
+      },
+      body: JSON.stringify(body),
+    })
+    return { status: response.status, body: (await response.json()) as object }
+  }
+  for (const part of [null, 'text', { raw: 5 }]) {
+    const params = { message: { messageId: 'm', role: 'ROLE_USER', parts: [part] } }
+    expect(await ask('/message:send', params)).toMatchObject({ status: 400 })
+    const rpc = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params }
+    expect((await ask('', rpc)).body).toMatchObject({ error: { code: -32_602 } })
+  }
+})
+
 it('has a card with caching headers for strangers, and one of its own for who calls', async () => {
   const url = `${world.url()}/.well-known/agent-card.json`
   const first = await fetch(url)

@@ -29,7 +29,14 @@ import { REQUEST_MS } from '../v2.ts'
 import type { AgentTypes } from './agent-types.ts'
 import { agentCard, AGENTS_PATH, createCardDocuments, instanceCard } from './agent-card.ts'
 import type { CardDocument, CardOptions } from './agent-card.ts'
-import { A2A_TYPE, restEnvelope, restFailure, rpcEnvelope, rpcFailure } from './refusals.ts'
+import {
+  A2A_TYPE,
+  invalidRequest,
+  restEnvelope,
+  restFailure,
+  rpcEnvelope,
+  rpcFailure,
+} from './refusals.ts'
 import { createRequestHandler } from './request-handler.ts'
 import type { Call, HandlerParts } from './request-handler.ts'
 import { CARD_ROUTE, REST_ROUTE, RPC_ROUTE } from './schema.ts'
@@ -226,7 +233,9 @@ async function answerRpc(parts: A2aFaceParts, exchange: Exchange): Promise<Fasti
     const context = contextOf(request)
     const call = callOf(parts, exchange)
     validateVersion(context.requestedVersion, await call.publicCard(), 'JSONRPC')
-    requireOwnTenant(request, (body['params'] as JsonObject | undefined)?.['tenant'])
+    const params = isObject(body['params']) ? body['params'] : {}
+    requireOwnTenant(request, params['tenant'])
+    requireParts(params)
     const kept = keepErrors(createRequestHandler(parts, call))
     const legacy = parts.legacy && isLegacy(context.requestedVersion)
     const transport = rpcTransport(kept.handler, legacy)
@@ -270,6 +279,21 @@ const TENANT_OTHER = new ProblemError({
   detail: 'the call names another tenant than its token is of',
   fix: 'Leave out tenant, or use a token of that tenant.',
 })
+
+/** What the SDK takes for granted of a message, and fails on in its own words where it is not so. */
+function requireParts({ message }: JsonObject): void {
+  const parts = isObject(message) ? message['parts'] : undefined
+  if (!Array.isArray(parts)) return
+  const wrong = parts.findIndex((part) => !isObject(part) || !isTextOrNone(part['raw']))
+  if (wrong === -1) return
+  throw invalidRequest(
+    `/message/parts/${wrong}`,
+    'it is no part of a message',
+    'Send an object with text, data, url, or raw as base64.',
+  )
+}
+
+const isTextOrNone = (value: unknown): boolean => value === undefined || typeof value === 'string'
 
 function withoutTenant(body: JsonObject): Record<string, unknown> {
   const { params } = body
@@ -364,6 +388,7 @@ function addOperations(scope: FastifyInstance, base: string, parts: A2aFaceParts
         const read = (bytes?.length ?? 0) === 0 ? {} : parseStrictly(bytes as Buffer, LEVELS_AROUND)
         const body = isObject(read) ? read : {}
         requireOwnTenant(request, body['tenant'])
+        requireParts(body)
         const handler = createRequestHandler(parts, call)
         const answered = await answer({ parts, request, reply, handler, context, body })
         if (reply.sent) return reply
