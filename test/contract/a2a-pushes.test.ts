@@ -6,6 +6,7 @@ import {
   listA2aStandings,
   measureA2aContents,
   noteA2aPush,
+  postponeA2aPush,
   putA2aPush,
 } from '@baton/store'
 import { executing, openStore } from './store-fixture.ts'
@@ -21,13 +22,9 @@ it('is due until it is told, and then not before its task moves', async () => {
   const { handoffId, taskId } = await executing(store.pool)
   const tenant = 'default'
   await addA2aMessage(store.pool, { taskId, tenant, contextId: 'c', handoffId, messageId: 'm' })
-  await putA2aPush(store.pool, {
-    taskId,
-    id: 'one',
-    tenant,
-    url: 'https://example.com/',
-    secret: Buffer.from('secret'),
-  })
+  const secret = Buffer.from('secret')
+  const put = { taskId, id: 'one', tenant, url: 'https://example.com/', secret }
+  await putA2aPush(store.pool, put)
   // Of a time that no millisecond is.
   await store.rows(
     `update task set updated_at = date_trunc('second', now()) + interval '2.000501 s' where id = $1`,
@@ -42,13 +39,19 @@ it('is due until it is told, and then not before its task moves', async () => {
   const [standing] = await listA2aStandings(store.pool, [taskId])
   if (standing === undefined) throw new Error('the task is unknown')
   const { movedAtExact } = standing
-  const told = { taskId, id: 'one', state: 'TASK_STATE_WORKING', movedAtExact, isEnd: false }
+  const told = { ...put, state: 'TASK_STATE_WORKING', movedAtExact, isEnd: false }
   await noteA2aPush(store.pool, told)
   expect(await due()).toEqual([])
   await store.rows(
     `update task set updated_at = updated_at + interval '1 microsecond' where id = $1`,
     [taskId],
   )
+  expect(await due()).toEqual([['one', tenant]])
+  // What replaces it while that is told was told nothing.
+  await putA2aPush(store.pool, { ...put, secret: Buffer.from('other') })
+  await noteA2aPush(store.pool, { ...told, isEnd: true })
+  const gone = { ...put, code: 'HTTP_410', againInMs: 60_000, endMs: 1, isGone: true }
+  expect(await postponeA2aPush(store.pool, gone)).toBe(false)
   expect(await due()).toEqual([['one', tenant]])
 })
 

@@ -16,7 +16,6 @@ import {
   followFor,
   forgetEventDeliveries,
   forgetEvents,
-  forgetLogPositions,
   leaveFollowing,
   leaveSubscription,
   listEventDeliveries,
@@ -79,10 +78,23 @@ it('is followed by one process, only for who asks, and nothing is noted once som
     (page[0]?.position ?? 0) - 1,
   )
   expect(await findEventFacts(store.pool, [randomUUID()])).toEqual(new Map())
-  await forgetLogPositions(store.pool, follower)
-  expect(await listLogPositions(store.pool)).toEqual(positions)
   await leaveFollowing(store.pool, follower)
   expect(await followFor(store.pool, { follower: randomUUID(), leaseMs: 1 })).toHaveLength(2)
+})
+
+it('writes nothing at a look where nobody asks, or where it follows already, and forgets where it stood with the last who asked', async () => {
+  const version = async () => (await store.rows('select xmin::text from event_head'))[0]
+  await follow()
+  const before = await version()
+  expect(await follow()).toHaveLength(2)
+  expect(await version()).toEqual(before)
+  await store.rows('delete from event_feed')
+  expect(await follow()).toEqual([])
+  expect(await listLogPositions(store.pool)).toEqual([])
+  await leaveFollowing(store.pool, follower)
+  const left = await version()
+  expect(await follow()).toEqual([])
+  expect(await version()).toEqual(left)
 })
 
 const aSubscription = (name: string, position: number) => ({
@@ -204,10 +216,12 @@ it('claims nobody for the test of another one, nor before its rest is over', asy
 it('forgets old events but those that wait, and disables who was not told of one', async () => {
   await store.rows('delete from event_subscription')
   await addEvents(store.pool, [anEvent()])
+  const test = { ...anEvent(), subscriptionId: randomUUID() }
   const told = aSubscription('told', await eventHead(store.pool))
   const behind = aSubscription('behind', 0)
   await makeSubscription(store.pool, told, 9)
   await makeSubscription(store.pool, behind, 9)
+  await addEvents(store.pool, [test])
   await store.rows(`update event set created_at = created_at - interval '3 days'`)
   expect(await forgetEvents(store.pool, { keptDays: 5, limit: 100 })).toBe(0)
   expect(await forgetEvents(store.pool, { keptDays: 2, limit: 100 })).toBeGreaterThan(0)

@@ -12,7 +12,6 @@ import {
   followFor,
   forgetEventDeliveries,
   forgetEvents,
-  forgetLogPositions,
   leaveFollowing,
   listLogPositions,
   measureEventDeliveries,
@@ -69,10 +68,7 @@ export function createEventFollowing(parts: FollowParts): EventFollowing {
     everyMs: LOOK_MS,
     async run(signal) {
       const tenants = await followFor(pool, { follower, leaseMs: LEASE_MS })
-      if (tenants.length === 0) {
-        await forgetLogPositions(pool, follower)
-        return LOOK_MS
-      }
+      if (tenants.length === 0) return LOOK_MS
       const more = await followRound(parts, follower, tenants)
       return more && !signal.aborted ? 0 : LOOK_MS
     },

@@ -94,7 +94,10 @@ export function claimA2aPushes(
   return run<DueA2aPush & object>(db, 'claim_a2a_pushes', CLAIM, [limit, leaseMs, without])
 }
 
-export interface ToldA2aPush extends Pick<A2aPush, 'taskId' | 'id'> {
+/** By its secret, which is encrypted anew each time: what has replaced it meanwhile was not told. */
+type TriedA2aPush = Pick<A2aPush, 'taskId' | 'id' | 'secret'>
+
+export interface ToldA2aPush extends TriedA2aPush {
   readonly state: string
   /** To the microsecond: what is rounded down has moved since, for ever. */
   readonly movedAtExact: string
@@ -104,15 +107,15 @@ export interface ToldA2aPush extends Pick<A2aPush, 'taskId' | 'id'> {
 const TELL = `
 update a2a_push set told = $3, told_at = $4::timestamptz, attempts = 0, failed_at = null, last_error = null, lease_until = null,
   due_at = clock_timestamp(), ended_at = case when $5 then clock_timestamp() end
-where task_id = $1 and id = $2 and ended_at is null`
+where task_id = $1 and id = $2 and secret = $6 and ended_at is null`
 
 /** It is told of this state. */
 export async function noteA2aPush(db: Database, told: ToldA2aPush): Promise<void> {
-  const { taskId, id, state, movedAtExact, isEnd } = told
-  await run(db, 'note_a2a_push', TELL, [taskId, id, state, movedAtExact, isEnd])
+  const { taskId, id, secret, state, movedAtExact, isEnd } = told
+  await run(db, 'note_a2a_push', TELL, [taskId, id, state, movedAtExact, isEnd, secret])
 }
 
-export interface UntoldA2aPush extends Pick<A2aPush, 'taskId' | 'id'> {
+export interface UntoldA2aPush extends TriedA2aPush {
   readonly code: string
   readonly againInMs: number
   /** How long after its first failure it is tried at all. */
@@ -125,12 +128,12 @@ const POSTPONE = `
 update a2a_push set attempts = attempts + 1, failed_at = coalesce(failed_at, clock_timestamp()), last_error = $3, lease_until = null,
   due_at = clock_timestamp() + $4 * interval '1 millisecond',
   ended_at = case when $6 or failed_at + $5 * interval '1 millisecond' <= clock_timestamp() then clock_timestamp() end
-where task_id = $1 and id = $2 and ended_at is null returning ended_at is not null as over`
+where task_id = $1 and id = $2 and secret = $7 and ended_at is null returning ended_at is not null as over`
 
 /** It could not be told. Answers whether it never will be. */
 export async function postponeA2aPush(db: Database, untold: UntoldA2aPush): Promise<boolean> {
-  const { taskId, id, code, againInMs, endMs, isGone } = untold
-  const values = [taskId, id, code, againInMs, endMs, isGone]
+  const { taskId, id, secret, code, againInMs, endMs, isGone } = untold
+  const values = [taskId, id, code, againInMs, endMs, isGone, secret]
   const [row] = await run<{ over: boolean }>(db, 'postpone_a2a_push', POSTPONE, values)
   return row?.over === true
 }

@@ -44,9 +44,13 @@ with unwanted as (
     and not exists (select from event_subscription s where s.tenant = f.tenant)
 ), led as (
   update event_head set follower = $1, lease_until = clock_timestamp() + $2 * interval '1 millisecond'
-  where follower = $1 or lease_until <= clock_timestamp() returning id
+  where exists (select from event_feed) and (lease_until <= clock_timestamp()
+    or follower = $1 and lease_until <= clock_timestamp() + $2 * interval '500 microseconds') returning id
+), forgotten as (
+  delete from event_position where not exists (select from event_feed)
 )
-select f.tenant, f.since from event_feed f where exists (select from led)
+select f.tenant, f.since from event_feed f
+where (exists (select from led) or exists (select from event_head where follower = $1 and lease_until > clock_timestamp()))
   and (f.wanted_at >= clock_timestamp() - ${UNWANTED} or exists (select from event_subscription s where s.tenant = f.tenant))
 order by f.tenant`
 
@@ -56,7 +60,10 @@ export interface FedTenant {
   readonly since: Date
 }
 
-/** Whose events are to be kept, where this process follows now; nobody's where another one does. */
+/**
+ * Whose events are to be kept, where this process follows now; nobody's where another one does. Where nobody asks for events nothing is
+ * written, and where following stood is forgotten: with who asks next it begins anew.
+ */
 export function followFor(
   db: Database,
   { follower, leaseMs }: { readonly follower: string; readonly leaseMs: number },
@@ -134,15 +141,6 @@ export function addFollowed(
       await run(transaction, 'move_log_positions', MOVE, POSITIONS.values(positions))
     return true
   })
-}
-
-const FORGET_POSITIONS = `
-delete from event_position where exists (select from event_head where follower = $1 and lease_until > clock_timestamp())
-  and not exists (select from event_feed)`
-
-/** Where nobody asks for events, where following stood is forgotten: with who asks next it begins anew. */
-export async function forgetLogPositions(db: Database, follower: string): Promise<void> {
-  await run(db, 'forget_log_positions', FORGET_POSITIONS, [follower])
 }
 
 const TELL_CHANGES = `
@@ -240,12 +238,13 @@ export async function eventPositionAt(
 
 const FORGET = `
 with old as (
-  select e.position, e.tenant from event e where e.created_at < clock_timestamp() - $1 * interval '1 day'
+  select e.position, e.tenant, e.subscription_id from event e where e.created_at < clock_timestamp() - $1 * interval '1 day'
     and not exists (select from event_delivery d where d.position = e.position and d.state <> 'delivered')
   order by e.created_at limit $2
 ), missed as (
   update event_subscription s set state = 'disabled', reason = 'EVENTS_FORGOTTEN', changed_at = clock_timestamp()
-  where s.state <> 'disabled' and exists (select from old o where o.tenant = s.tenant and o.position > s.position)
+  where s.state <> 'disabled' and exists (select from old o where o.tenant = s.tenant and o.position > s.position
+    and (o.subscription_id is null or o.subscription_id = s.id))
 ), gone as (
   delete from event where position in (select position from old) returning position
 )

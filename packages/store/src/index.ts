@@ -131,7 +131,6 @@ export {
   findEventPosition,
   followFor,
   forgetEvents,
-  forgetLogPositions,
   leaveFollowing,
   listEvents,
   listLogPositions,

@@ -156,7 +156,8 @@ async function tell(
   const [standing] = await listA2aStandings(pool, [due.taskId])
   if (standing === undefined) return
   const state = taskStateOf(standing)
-  const told = { taskId: due.taskId, id: due.id, state, movedAtExact: standing.movedAtExact }
+  const { taskId, id, secret } = due
+  const told = { taskId, id, secret, state, movedAtExact: standing.movedAtExact }
   const isEnd = isTerminal(state)
   if (state === due.told) return noteA2aPush(pool, { ...told, isEnd })
   const sent = await sender.send(
@@ -173,7 +174,7 @@ async function tell(
   if (sent.ok) return noteA2aPush(pool, { ...told, isEnd })
   const againInMs = Math.max(sent.retryAfterMs, nextTryMs(due.attempts + 1, Math.random()))
   const { code, isGone } = sent
-  const untold = { taskId: due.taskId, id: due.id, code, againInMs, endMs, isGone }
+  const untold = { taskId, id, secret, code, againInMs, endMs, isGone }
   const over = await postponeA2aPush(pool, untold)
   logger.warn({ event: 'a2a.push_untold', taskId: due.taskId, code, over })
 }
