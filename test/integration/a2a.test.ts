@@ -44,6 +44,15 @@ const talker = recordingAgent('talker', {
     return answer(context, { result: { said: 3 } })
   },
 })
+const asker = recordingAgent('asker', {
+  execute: async (context) => {
+    asker.executed.push(context)
+    if (context.state['city'] === undefined && context.state['earlierMessages'] === undefined)
+      throw permanent('BATON_INPUT_REQUIRED', 'for which city?')
+    const { message = '', earlierMessages = [], city = '' } = context.state
+    return answer(context, { result: { said: [...(earlierMessages as string[]), message], city } })
+  },
+})
 const broken = recordingAgent('broken', {
   execute: async () => {
     throw permanent('BATON_REVIEW_UNAVAILABLE', 'out of order')
@@ -52,7 +61,7 @@ const broken = recordingAgent('broken', {
 
 beforeAll(async () => {
   world = await openA2a('a2a')
-  await world.pipeline.start([echo, reviewer, slow, talker, broken].map((one) => one.agent))
+  await world.pipeline.start([echo, reviewer, slow, talker, asker, broken].map((one) => one.agent))
   await world.start()
 }, 60_000)
 afterAll(() => world.close())
@@ -227,6 +236,62 @@ describe.each<Binding>(['JSONRPC', 'HTTP+JSON'])('over %s', (binding) => {
   })
 })
 
+describe.each<Binding>(['JSONRPC', 'HTTP+JSON'])('a task that needs input, over %s', (binding) => {
+  it('goes on with another message, once, and whoever subscribed sees it', async () => {
+    const client = await world.client('asker', binding)
+    const events = await collect(client.sendMessageStream(saying('book a room')))
+    const first = events[0]?.payload?.value as Task
+    const asked = events.at(-1)?.payload
+    expect(asked?.$case === 'statusUpdate' && asked.value.status?.state).toBe(
+      TaskState.TASK_STATE_INPUT_REQUIRED,
+    )
+    const place = { taskId: first.id, contextId: first.contextId }
+    await expect(
+      client.sendMessage(saying('x', { ...place, contextId: 'other' })),
+    ).rejects.toMatchObject({ name: 'RequestMalformedError' })
+    const followed = collect(client.resubscribeTask({ id: first.id, tenant: '' }))
+    const parts = [{ text: 'in Bern' }, { data: { city: 'Bern' } }]
+    const more = saying('', { ...place, parts })
+    const [done, same] = await Promise.all([client.sendMessage(more), client.sendMessage(more)])
+    for (const task of [taskIn(done), taskIn(same), taskIn(await client.sendMessage(more))]) {
+      expect([task.id, task.contextId]).toEqual([first.id, first.contextId])
+      expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED)
+      expect(task.artifacts[0]?.parts[0]?.content).toEqual({
+        $case: 'data',
+        value: { said: ['book a room', 'in Bern'], city: 'Bern' },
+      })
+      expect(task.history.map(({ messageId }) => messageId).at(-1)).toBe(more.message?.messageId)
+      expect(task.history).toHaveLength(2)
+    }
+    expect(asker.executed.filter(({ taskId }) => taskId === first.id)).toHaveLength(2)
+    const last = (await followed).at(-1)?.payload
+    expect(last?.$case === 'statusUpdate' && last.value.status?.state).toBe(
+      TaskState.TASK_STATE_COMPLETED,
+    )
+    await expect(client.sendMessage(saying('late', place))).rejects.toMatchObject({
+      name: 'UnsupportedOperationError',
+    })
+  })
+
+  it('takes one of two other messages, and keeps data about people apart', async () => {
+    const client = await world.client('asker', binding)
+    const metadata = { [HANDOFF_EXTENSION]: { dataSubjects: ['person-1'] } }
+    const first = taskIn(await client.sendMessage(saying('for Ann', { metadata })))
+    expect(first.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED)
+    const answers = await Promise.allSettled(
+      ['on Monday', 'on Friday'].map((text) =>
+        client.sendMessage(saying(text, { taskId: first.id })),
+      ),
+    )
+    expect(answers.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    const done = await client.getTask({ id: first.id, tenant: '' })
+    expect(done.history).toHaveLength(2)
+    const { message } = asker.executed.findLast(({ taskId }) => taskId === first.id) ?? {}
+    expect(JSON.stringify(message?.currentState)).not.toMatch(/Ann|Monday|Friday/)
+    expect(JSON.stringify(message?.personalDataPayload)).toMatch(/for Ann.*on |on .*for Ann/)
+  })
+})
+
 it('tells a caller only what its scopes allow', async () => {
   const sender = await world.client('echo', 'JSONRPC', KEYS.sender.key)
   const sent = taskIn(await sender.sendMessage(saying('secret')))
@@ -265,7 +330,14 @@ it('has a card with caching headers for strangers, and one of its own for who ca
   const etag = first.headers.get('etag') ?? ''
   const modified = first.headers.get('last-modified') ?? ''
   const card = (await first.json()) as { skills: { id: string }[]; supportedInterfaces: unknown[] }
-  expect(card.skills.map(({ id }) => id)).toEqual(['broken', 'echo', 'reviewer', 'slow', 'talker'])
+  expect(card.skills.map(({ id }) => id)).toEqual([
+    'asker',
+    'broken',
+    'echo',
+    'reviewer',
+    'slow',
+    'talker',
+  ])
   expect((await fetch(url, { headers: { 'if-none-match': etag } })).status).toBe(304)
   expect((await fetch(url, { headers: { 'if-modified-since': modified } })).status).toBe(304)
   expect((await fetch(`${world.url()}/a2a/agents/none/.well-known/agent-card.json`)).status).toBe(

@@ -6,11 +6,12 @@ import { crashPoint, permanent } from '@baton/runtime'
 import {
   addOutboxEvents,
   findResumeTarget,
+  findRevisionBase,
   inTransaction,
   linkResumed,
   lockResumable,
 } from '@baton/store'
-import type { NewHandoff, ResumableHandoff, ResumeState } from '@baton/store'
+import type { Database, NewHandoff, Pool, ResumableHandoff, ResumeState } from '@baton/store'
 import type { WrittenSummary } from '@baton/summarise'
 import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import {
@@ -47,6 +48,19 @@ export interface ResumeRequest {
   readonly actor: string
   /** The operator for whom it is changed. */
   readonly sentBy: string | null
+  /** What else commits with the handoff that takes it up, behind it; throws where it must not be sent. */
+  readonly within?: (transaction: Database, handoff: NewHandoff) => Promise<void>
+}
+
+/** What was asked for when a handoff was sent; undefined where its message came ready made. */
+export async function findAskedRequest(
+  pool: Pool,
+  handoffId: string,
+): Promise<HandoffRequest | undefined> {
+  const base = await findRevisionBase(pool, handoffId)
+  return base === undefined
+    ? undefined
+    : (readCheckpoint(base.checkpoint).request as HandoffRequest | undefined)
 }
 
 /**
@@ -97,6 +111,7 @@ async function commit(parts: ReturnParts, request: ResumeRequest): Promise<Resum
     })
     const { handoffId } = handoff
     const sent = await sendOne(transaction, handoff)
+    await request.within?.(transaction, handoff)
     await linkResumed(transaction, { handoffId, resumesId: resumable.handoffId })
     // Stands with the handoff that was rolled back; the act's id is the handoff that takes it up.
     const entry = lifecycleEntry(resumable, 'TASK_RESUMED', resumable.reason)

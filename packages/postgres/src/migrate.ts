@@ -15,8 +15,8 @@ export type Admin = pg.Client
 
 /** How long a change tries to get what it needs. */
 const LOCK_WAIT_MS = 30_000
-/** How long each try waits: whatever comes later to the same table waits behind it, also what services ask meanwhile. */
-const LOCK_TRY_MS = 2_000
+/** How long each try waits: whatever comes later to the same table waits behind it, also what services ask meanwhile, whose own wait is twice as long. */
+const LOCK_TRY_MS = 1_000
 /** Between two tries, for those who waited behind the first. */
 const LOCK_PAUSE_MS = 500
 

@@ -65,6 +65,20 @@ export async function takeExternalRef(db: Database, ref: TakenRef): Promise<Exte
     : { kind: 'other_request' }
 }
 
+/** The handoff that was sent under this id; undefined where there is none. */
+export async function findRefHandoff(
+  db: Database,
+  { protocol, id, tenant }: Pick<TakenRef, 'protocol' | 'id' | 'tenant'>,
+): Promise<string | undefined> {
+  const known = tables
+    .selectFrom('external_ref')
+    .select('handoff_id as handoffId')
+    .where('tenant', '=', tenant ?? DEFAULT_TENANT)
+    .where('protocol', '=', protocol)
+    .where('id', '=', id)
+  return (await run(db, 'find_ref_handoff', known))[0]?.handoffId
+}
+
 /** A handoff as another protocol's face shows it. */
 export interface ForeignHandoff {
   readonly id: string

@@ -26,6 +26,7 @@ import type {
   LargeWork,
   LargeWorkBounds,
   ReadingRecorder,
+  ReturnParts,
 } from '@baton/engine'
 import { listenOn } from '@baton/http/server'
 import type { ServerTls } from '@baton/http/server'
@@ -478,13 +479,12 @@ function sendingOf({ options, pool, shares, ...others }: SendingParts): Sending 
 }
 
 function facesOf(parts: FaceParts): readonly Face[] {
-  const { options, pool, tenantPool, receivers, audit, sending, session, remote } = parts
+  const { options, pool, tenantPool, audit, sending, session, remote } = parts
   const { authentication, calls, readers, events, largeWork, readings, erasures, readiness } = parts
   const { scanner } = parts
-  const { keyRing, metrics, logger, attemptsMax, correctionMs, dialects = [] } = options
-  const { people = NOBODY, summariser } = options
+  const { keyRing, metrics, logger, correctionMs, people = NOBODY, dialects = [] } = options
   const { requireRoom, bounded } = sending
-  const returns = { pool: tenantPool, receivers, keyRing, attemptsMax, summariser, metrics, logger }
+  const returns = returnsOf(parts)
   const review = { pool: tenantPool, people, keyRing, scanner }
   const v2 = createV2({
     authentication,
@@ -566,6 +566,11 @@ function mcpFacesOf({ options, authentication }: FaceParts): readonly Face[] {
   ]
 }
 
+const returnsOf = ({ options, tenantPool, receivers }: FaceParts): ReturnParts => {
+  const { keyRing, attemptsMax, summariser, metrics, logger } = options
+  return { pool: tenantPool, receivers, keyRing, attemptsMax, summariser, metrics, logger }
+}
+
 function a2aFacesOf(parts: FaceParts): readonly Face[] {
   const { options, sending, pool, tenantPool, readers, followers, authentication } = parts
   const { publicUrl, agentType, legacy = false, waitMs = A2A_WAIT_MS } = options.a2a ?? {}
@@ -578,6 +583,7 @@ function a2aFacesOf(parts: FaceParts): readonly Face[] {
     readers,
     followers,
     pushes: parts.pushes,
+    returns: returnsOf(parts),
     agentTypes: createAgentTypes(tenantPool),
     keyRing: options.keyRing,
     findTaskTraceparent: (taskId) => findTaskTraceparent(tenantPool, taskId),

@@ -25,17 +25,20 @@ import { keyOf, operatorOf } from '../acting.ts'
 import type { Scope } from '../api-keys.ts'
 import { keyWithScope } from '../request-context.ts'
 import type { StreamReaders } from '../streams/readers.ts'
+import { continueTask } from './continue-task.ts'
+import type { ContinueParts } from './continue-task.ts'
 import { pageTokenOf, readPageToken } from './page-token.ts'
 import { markOf } from './follow-tasks.ts'
 import type { TaskFollowers } from './follow-tasks.ts'
 import type { Pushes } from './pushes.ts'
 import { readTask, readTasks, showTask } from './read-tasks.ts'
-import { invalidRequest, TASK_UNKNOWN, taskBusy, taskClosed, taskEnded } from './refusals.ts'
+import { invalidRequest, TASK_UNKNOWN, taskClosed, taskEnded } from './refusals.ts'
 import { readAsked, sendMessage } from './send-message.ts'
 import type { SendParts } from './send-message.ts'
 import { taskEvents } from './task-events.ts'
+import type { Followed } from './task-events.ts'
 
-export interface HandlerParts extends SendParts {
+export interface HandlerParts extends SendParts, ContinueParts {
   /** Of all tenants: to go on with what a caller was shown. */
   readonly pool: Pool
   /** Of the caller's. */
@@ -94,7 +97,8 @@ export function createRequestHandler(parts: HandlerParts, call: Call): A2AReques
       const push = pushOf(parts, call, configuration)
       const taskId = await send(parts, call, message)
       await push?.(taskId)
-      yield* follow(parts, call, { task: await findTask(tenantPool, taskId), shown })
+      const task = await findTask(tenantPool, taskId)
+      yield* follow(parts, call, { task, shown, isSubscribed: false })
     },
     async getTask({ id, historyLength }, context) {
       need('handoffs:read')
@@ -115,7 +119,7 @@ export function createRequestHandler(parts: HandlerParts, call: Call): A2AReques
       need('handoffs:read')
       const task = await findTask(tenantPool, id)
       if (isTerminal(task.state)) throw taskClosed(task.state)
-      yield* follow(parts, call, { task, shown: shownOf(context) })
+      yield* follow(parts, call, { task, shown: shownOf(context), isSubscribed: true })
     },
     ...pushMethods(parts, call),
   }
@@ -185,7 +189,7 @@ async function findTask(pool: Pool, id: string): Promise<StoredTask> {
   return task
 }
 
-/** The id of the task that a message begins. */
+/** The id of the task that a message begins, or goes on with. */
 async function send(
   parts: HandlerParts,
   { request, agentType }: Call,
@@ -193,20 +197,24 @@ async function send(
 ): Promise<string> {
   const message = Message.toJSON(given ?? Message.fromJSON({})) as JsonObject
   const asked = readAsked(message)
-  if (asked.taskId !== '') await refuseFollowUp(parts, request, asked)
+  if (asked.taskId !== '') {
+    const task = await findContinued(parts, request, asked)
+    await continueTask(parts, { request, message, asked, task })
+    return task.taskId
+  }
   const { taskId } = await sendMessage(parts, { request, agentType, message, asked })
   return taskId
 }
 
-async function refuseFollowUp(
+async function findContinued(
   { tenantPool }: HandlerParts,
   { identified }: FastifyRequest,
   { taskId, contextId }: AskedA2a,
-): Promise<never> {
+): Promise<StoredTask> {
   keyWithScope(identified, 'handoffs:read')
   const task = await findTask(tenantPool, taskId)
   if (contextId !== '' && contextId !== task.contextId) throw OTHER_CONTEXT
-  throw isTerminal(task.state) ? taskClosed(task.state) : taskBusy(task.state)
+  return task
 }
 
 /** Until it has ended, needs somebody, or the wait is over. Whoever finds no place to wait is answered at once, and asks again. */
@@ -246,7 +254,7 @@ function goneOf(reply: FastifyReply): AbortSignal {
 async function* follow(
   { pool, followers, readers }: HandlerParts,
   { request, reply }: Call,
-  followed: { readonly task: StoredTask; readonly shown: Shown },
+  followed: Pick<Followed, 'task' | 'shown' | 'isSubscribed'>,
 ): AsyncGenerator<StreamResponse, void> {
   const reader = readers.enter(keyOf(request).id)
   const signal = AbortSignal.any([goneOf(reply), reader.stopping, AbortSignal.timeout(READ_MS)])

@@ -7,6 +7,7 @@ import { DEFAULT_TENANT } from '@baton/ledger'
 import type { JsonObject } from '@baton/protocol'
 import { microUSD } from '@baton/protocol'
 import { addA2aMessage } from '@baton/store'
+import type { ExternalRef } from '@baton/store'
 import { authorOf, keyOf } from '../acting.ts'
 import type { Sending } from '../dialect.ts'
 import { messageOr } from '../operation.ts'
@@ -78,20 +79,16 @@ async function submissionOf(parts: SendParts, sending: ToSend): Promise<Submitti
       ? await ofMessage(parts, { ...sending, contextId })
       : ofHandoff(parts, sending, asked.handoff)
   const { operator } = keyOf(request)
-  // A context that the caller left to the server is no part of what it asks.
-  const requestSha256 = hash('sha256', JSON.stringify([message, submission.agentType]), 'buffer')
   return {
     contextId,
     submission: {
       ...submission,
-      externalRef: {
-        protocol: A2A,
-        // Ids are each caller's own; another content under the same id is another message.
-        id: `${operator}/${asked.messageId}/${requestSha256.toString('base64url', 0, 12)}`,
+      externalRef: refOf(message, {
+        operator,
+        messageId: asked.messageId,
         sender: fromAgent,
         recipient: submission.agentType,
-        requestSha256,
-      },
+      }),
       within: (transaction, { handoffId, tenant }) =>
         addA2aMessage(transaction, {
           taskId,
@@ -102,6 +99,22 @@ async function submissionOf(parts: SendParts, sending: ToSend): Promise<Submitti
         }),
     },
   }
+}
+
+interface OfMessage extends Pick<ExternalRef, 'sender' | 'recipient'> {
+  readonly operator: string
+  readonly messageId: string
+}
+
+/** By which a message is known again. A context that the caller left to the server is no part of what it asks. */
+export function refOf(
+  message: JsonObject,
+  { operator, messageId, sender, recipient }: OfMessage,
+): ExternalRef {
+  const requestSha256 = hash('sha256', JSON.stringify([message, recipient]), 'buffer')
+  // Ids are each caller's own; another content under the same id is another message.
+  const id = `${operator}/${messageId}/${requestSha256.toString('base64url', 0, 12)}`
+  return { protocol: A2A, id, sender, recipient, requestSha256 }
 }
 
 interface Made {

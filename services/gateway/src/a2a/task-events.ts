@@ -10,12 +10,14 @@ import type { TaskFollowers } from './follow-tasks.ts'
 import { readTask, storedTask } from './read-tasks.ts'
 import { partOf, streamArtifactId } from './stream-artifacts.ts'
 
-interface Followed {
+export interface Followed {
   /** Of all tenants: the reader was shown the task before. */
   readonly pool: Pool
   readonly followers: TaskFollowers
   readonly task: StoredTask
   readonly shown: Shown
+  /** Also while it needs something from its caller: whoever only sent a message is told that, and sends another one. */
+  readonly isSubscribed: boolean
   /** Aborts when nobody listens any more, or nobody may any longer. */
   readonly signal: AbortSignal
 }
@@ -27,10 +29,10 @@ const WAIT_MS = 15_000
 
 /**
  * Whoever comes back gets everything again from the beginning: the first part of an artifact replaces what was told of it before. Ends
- * with the status of a task that has ended, or needs something from its caller.
+ * with the status of a task that has ended.
  */
 export async function* taskEvents(followed: Followed): AsyncGenerator<StreamResponse, void> {
-  const { pool, followers, task, shown, signal } = followed
+  const { pool, followers, task, shown, isSubscribed, signal } = followed
   const { taskId, contextId } = task
   const told = new Map<string, Told>()
   yield event({ task: toTask(task, { ...shown, artifacts: false }) })
@@ -51,7 +53,7 @@ export async function* taskEvents(followed: Followed): AsyncGenerator<StreamResp
       const status = toStatus(ended ?? storedTask(standing))
       yield event({ statusUpdate: { taskId, contextId, status } })
     }
-    if (isTerminal(now) || now === 'TASK_STATE_INPUT_REQUIRED') return
+    if (isTerminal(now) || (now === 'TASK_STATE_INPUT_REQUIRED' && !isSubscribed)) return
     await followers.moved(taskId, markOf(standing), { signal, withinMs: WAIT_MS })
   }
 }

@@ -78,7 +78,7 @@ function constraintsOf({ options }: AskedA2a, { now, expiryMs }: Making): Handof
  */
 function stateOf(
   asked: AskedA2a,
-  { contextId, requires }: Making,
+  { contextId, requires }: Continuing,
 ): Pick<AgentState, 'currentState' | 'personalData'> {
   const { text, data, parts, messageId, options } = asked
   const missing = requires.filter((key) => !Object.hasOwn(data, key))
@@ -116,6 +116,56 @@ function stateOf(
     },
   }
 }
+
+/** What the caller said before, under the same key as what it says now. */
+const EARLIER_KEY = 'earlierMessages'
+
+/**
+ * What was asked, with what a further message adds: its members replace those of the same name, and a text that it replaces stays in the
+ * list `earlierMessages`. Of data about people it stays apart, as theirs, also where the message does not say so again.
+ */
+export function withMessage(before: AgentState, asked: AskedA2a, making: Continuing): AgentState {
+  const { currentState: standing, personalData } = before
+  const dataSubjects = asked.options.dataSubjects ?? personalData?.dataSubjects
+  const options = dataSubjects === undefined ? asked.options : { ...asked.options, dataSubjects }
+  const requires = making.requires.filter((key) => !Object.hasOwn(standing, key))
+  const added = stateOf({ ...asked, options }, { ...making, requires })
+  const said = Object.hasOwn(added.currentState, TEXT_KEY) ? textsOf(before) : []
+  const state = { ...standing, ...added.currentState }
+  const next = { ...before, externalRef: { protocol: A2A, id: asked.messageId } }
+  const [subject] = dataSubjects ?? []
+  if (subject === undefined)
+    return { ...next, currentState: said.length === 0 ? state : { ...state, [EARLIER_KEY]: said } }
+  const { [PARTS_POINTER]: _, ...payload } = personalData?.payload ?? {}
+  const earlier = { [pointerTo('/currentState', EARLIER_KEY)]: { subject, value: said } }
+  const known = personalData?.dataSubjects ?? []
+  return {
+    ...next,
+    currentState: said.length === 0 ? state : { ...state, [EARLIER_KEY]: PERSONAL },
+    personalData: {
+      dataSubjects: [...new Set([...known, ...(dataSubjects ?? [])])],
+      payload: {
+        ...payload,
+        ...added.personalData?.payload,
+        ...(said.length === 0 ? {} : earlier),
+      },
+    },
+  }
+}
+
+/** What its caller said so far, in order. */
+function textsOf({ currentState, personalData }: AgentState): readonly JsonValue[] {
+  const read = (key: string): JsonValue | undefined => {
+    const apart = personalData?.payload[pointerTo('/currentState', key)] as JsonObject | undefined
+    return apart?.['value'] ?? currentState[key]
+  }
+  const earlier = read(EARLIER_KEY)
+  const last = read(TEXT_KEY)
+  const list = Array.isArray(earlier) ? (earlier as readonly JsonValue[]) : []
+  return last === undefined ? list : [...list, last]
+}
+
+type Continuing = Pick<Making, 'contextId' | 'requires'>
 
 const PARTS_POINTER = '/currentState/a2a/parts'
 

@@ -1,5 +1,5 @@
 // A2A: its messages as handoffs, and tasks in its words. Pure.
-export { toHandoff } from './handoff.ts'
+export { toHandoff, withMessage } from './handoff.ts'
 export type { SentMessage } from './handoff.ts'
 export { OPTIONS_SCHEMA } from './options.ts'
 export { readA2aMessage } from './read-message.ts'
