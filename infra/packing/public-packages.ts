@@ -19,8 +19,6 @@ export interface PublicPackage {
   readonly files?: Readonly<Record<string, string>>
   /** Public packages that it asks for instead of carrying their code. */
   readonly asksFor?: readonly string[]
-  /** Whether what it asks for takes minutes to install and check: then it is `npm run packages` alone that installs it. */
-  readonly isHeavy?: boolean
   /** Whether it runs where there is no Node: browsers, Deno, Bun. */
   readonly runsAnywhere?: boolean
 }
@@ -51,9 +49,9 @@ const adapter = (name: string, framework: string): PublicPackage => ({
 
 const ADAPTERS = [
   adapter('ai-sdk', 'the Vercel AI SDK'),
-  { ...adapter('langgraph', 'LangGraph'), isHeavy: true },
-  { ...adapter('mastra', 'Mastra'), isHeavy: true },
-  { ...adapter('openai-agents', 'the OpenAI Agents SDK'), isHeavy: true },
+  adapter('langgraph', 'LangGraph'),
+  adapter('mastra', 'Mastra'),
+  adapter('openai-agents', 'the OpenAI Agents SDK'),
 ]
 
 export const PUBLIC_PACKAGES: readonly PublicPackage[] = [

@@ -34,7 +34,7 @@ beforeAll(async () => {
   const store = await planStore(adminUrl, absent)
   const log = await planAudit(adminUrl, { audit: absent, vault: absent })
   planned = [...store.map((one) => ({ ...one, name: `store/${one.name}` })), ...log]
-})
+}, 120_000)
 
 describe('migrations', () => {
   it('lock what infra/migrations.md says', async () => {

@@ -116,6 +116,32 @@ const OTHERS: Readonly<Record<string, string>> = {
   'POST /api/handoffs': 'a send',
   'PATCH /api/handoffs/{id}':
     'an approval; test/integration/handoffs-api-delivery shows its record',
+  'POST /mcp': 'a call of another route as the same caller',
+  ...Object.fromEntries(
+    ['/a2a', '/a2a/agents/{agentType}'].flatMap((base) => [
+      [`POST ${base}`, 'a send, or a cancellation as the one of its task'],
+      [`POST ${base}/message:{send}`, 'a send'],
+      [`POST ${base}/message:{stream}`, 'a send'],
+      [`POST ${base}/tasks/{target}`, 'a cancellation as the one of its task'],
+      [
+        `POST ${base}/tasks/{target}/pushNotificationConfigs`,
+        'whom a caller tells; no work changes',
+      ],
+      [
+        `DELETE ${base}/tasks/{target}/pushNotificationConfigs/{configId}`,
+        'whom a caller tells; no work changes',
+      ],
+    ]),
+  ),
+  'POST /v2/event-subscriptions': 'whom a tenant tells; no work changes',
+  'PATCH /v2/event-subscriptions/{id}': 'whom a tenant tells; no work changes',
+  'DELETE /v2/event-subscriptions/{id}': 'whom a tenant tells; no work changes',
+  'POST /v2/event-subscriptions/{id}/rotate': 'by what a tenant is known; no work changes',
+  'POST /v2/event-subscriptions/{id}/pause': 'whom a tenant tells; no work changes',
+  'POST /v2/event-subscriptions/{id}/resume': 'whom a tenant tells; no work changes',
+  'POST /v2/event-subscriptions/{id}/test': 'changes nothing',
+  'POST /v2/event-subscriptions/{id}/replay': 'what is told again; no work changes',
+  'POST /v2/event-subscriptions/{id}/redrive': 'what is told again; no work changes',
   'POST /jsonrpc': 'a send, or what a session worker came to',
   'POST /v2/executions/claim': 'a lease; the decision is on record before it is given',
   'POST /v2/executions/heartbeat': 'a lease',

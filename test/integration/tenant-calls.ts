@@ -140,8 +140,120 @@ const ended = (f: Filling): Draft => ({
   payload: { ...(many(f).payload as object), why: 'done' },
 })
 
+const A2A_VERSION = '?A2A-Version=1.0'
+const A2A_BASES = ['/a2a', '/a2a/agents/{agentType}']
+
+/** A message to a task, or one that begins another: answered at once, as nobody works here. */
+const a2aMessage = (f: Filling, taskId: string | undefined): object => ({
+  message: {
+    messageId: f.fresh(),
+    role: 'ROLE_USER',
+    parts: [{ text: `of ${f.caller.mark}` }],
+    metadata: { 'urn:baton:a2a:handoff:2/targetAgentType': f.agent('reader') },
+    ...(taskId === undefined ? {} : { taskId }),
+  },
+  configuration: { returnImmediately: true },
+})
+
+function a2aCall(f: Filling): Draft {
+  const id = f.id('task')
+  const [method, params] = f.random.pick([
+    ['GetTask', { id }],
+    ['CancelTask', { id }],
+    ['ListTasks', { pageSize: 5 }],
+    ['SendMessage', a2aMessage(f, f.chance(0.5) ? id : undefined)],
+    ['ListTaskPushNotificationConfigs', { taskId: id }],
+    ['GetTaskPushNotificationConfig', { taskId: id, id: f.id('thing') }],
+    ['DeleteTaskPushNotificationConfig', { taskId: id, id: f.id('thing') }],
+  ] as const)
+  return { url: A2A_VERSION, payload: { jsonrpc: '2.0', id: 1, method, params } }
+}
+
+const OF_A2A: Readonly<Record<string, (f: Filling) => Draft>> = Object.fromEntries(
+  A2A_BASES.flatMap((base) => [
+    [`POST ${base}`, a2aCall],
+    [
+      `POST ${base}/message:{send}`,
+      (f: Filling) => ({
+        url: A2A_VERSION,
+        payload: a2aMessage(f, f.chance(0.5) ? f.id('task') : undefined),
+      }),
+    ],
+    // To a task, so that no stream begins that nobody ends.
+    [
+      `POST ${base}/message:{stream}`,
+      (f: Filling) => ({ url: A2A_VERSION, payload: a2aMessage(f, f.id('task')) }),
+    ],
+    [`POST ${base}/tasks/{target}`, () => ({ url: `:cancel${A2A_VERSION}`, payload: {} })],
+    [
+      `POST ${base}/tasks/{target}/pushNotificationConfigs`,
+      (f: Filling) => ({ url: A2A_VERSION, payload: { url: `https://${f.caller.mark}.test/` } }),
+    ],
+    [
+      `DELETE ${base}/tasks/{target}/pushNotificationConfigs/{configId}`,
+      () => ({ url: A2A_VERSION }),
+    ],
+    [`GET ${base}/tasks`, () => ({ url: A2A_VERSION })],
+    [`GET ${base}/tasks/{target}`, () => ({ url: A2A_VERSION })],
+    [`GET ${base}/extendedAgentCard`, () => ({ url: A2A_VERSION })],
+    [`GET ${base}/tasks/{target}/pushNotificationConfigs`, () => ({ url: A2A_VERSION })],
+    [`GET ${base}/tasks/{target}/pushNotificationConfigs/{configId}`, () => ({ url: A2A_VERSION })],
+  ]),
+)
+
+function mcpCall(f: Filling): Draft {
+  const [name, args] = f.random.pick([
+    ['get_task', { taskId: f.id('task') }],
+    ['get_handoff', { handoffId: f.id('handoff') }],
+    ['list_tasks', {}],
+    ['list_handoffs', { taskId: f.id('task') }],
+    ['list_dead_letters', {}],
+    ['list_approvals', {}],
+    ['trace_task', { taskId: f.id('task') }],
+    ['cancel_handoff', { handoffId: f.id('handoff') }],
+  ] as const)
+  return {
+    payload: {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name, arguments: args },
+    },
+    headers: {
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-11-25',
+    },
+  }
+}
+
+const OF_SUBSCRIPTIONS: Readonly<Record<string, (f: Filling) => Draft>> = {
+  'POST /v2/event-subscriptions': ({ caller, random }) => ({
+    payload: {
+      name: `of-${caller.mark}-${random.integer(1, 4)}`,
+      url: `https://${caller.mark}.test/events`,
+    },
+  }),
+  'PATCH /v2/event-subscriptions/{id}': ({ caller }) => ({
+    payload: { url: `https://${caller.mark}.test/other` },
+  }),
+  'DELETE /v2/event-subscriptions/{id}': () => ({}),
+  'POST /v2/event-subscriptions/{id}/rotate': EMPTY,
+  'POST /v2/event-subscriptions/{id}/pause': EMPTY,
+  'POST /v2/event-subscriptions/{id}/resume': EMPTY,
+  'POST /v2/event-subscriptions/{id}/test': EMPTY,
+  'POST /v2/event-subscriptions/{id}/replay': (f) => ({
+    payload: f.chance(0.5) ? { since: '2026-01-01T00:00:00Z' } : { after: f.id('thing') },
+  }),
+  'POST /v2/event-subscriptions/{id}/redrive': (f) => ({
+    payload: f.chance(0.5) ? {} : { eventIds: some(f, 'thing') },
+  }),
+}
+
 /** What is posted where; a GET may have a query. */
 const DRAFTS: Readonly<Record<string, (f: Filling) => Draft>> = {
+  ...OF_A2A,
+  ...OF_SUBSCRIPTIONS,
+  'POST /mcp': mcpCall,
   'POST /v2/handoffs': sending,
   'POST /v2/handoffs/{id}/revisions': (f) => ({
     payload: { ...(sending(f).payload as object), targetAgentType: undefined, revision: 2 },
@@ -223,7 +335,7 @@ export const routesWithoutDraft = (routes: Iterable<string>): string[] =>
 /** The kind of what a path names. */
 function kindIn(path: string): Kind {
   if (path.includes('/tasks/')) return 'task'
-  return /redrives|erasures|returns|alerts/.test(path) ? 'thing' : 'handoff'
+  return /redrives|erasures|returns|alerts|subscriptions/.test(path) ? 'thing' : 'handoff'
 }
 
 export function makeCall(route: string, source: Source): Call {
@@ -268,6 +380,10 @@ export function makeCall(route: string, source: Source): Call {
       : ''
   const filled = path
     .replace('{id}', id)
+    .replace('{target}', path.includes('{target}') ? filling.id('task') : '')
+    .replace('{configId}', path.includes('{configId}') ? filling.id('thing') : '')
+    .replace('{agentType}', encodeURIComponent(caller.agent('reader')))
+    .replace(/\{(send|stream)\}/, '$1')
     .replace('{branch}', '0')
     .replace('{path}', 'handoff/2.1.json')
     .replace('{name}', 'outbox-stale.md')
@@ -277,11 +393,16 @@ export function makeCall(route: string, source: Source): Call {
     whose,
     url: `${filled}${draft.url ?? ''}`,
     payload: payload === undefined ? undefined : JSON.stringify(payload),
-    // The two calls that are compared differ in their ids, and one key stands for one body only.
-    headers: whose === 'other' ? {} : (draft.headers ?? {}),
+    headers: headersOf(draft, whose),
     places,
     mentions,
   }
+}
+
+/** The two calls that are compared differ in their ids, and one key stands for one body only. */
+function headersOf({ headers = {} }: Draft, whose: Whose): Readonly<Record<string, string>> {
+  const { 'idempotency-key': key, ...others } = headers
+  return whose === 'other' || key === undefined ? others : headers
 }
 
 /** A body with something wrong in it. */

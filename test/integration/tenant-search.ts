@@ -170,7 +170,7 @@ function comparable({ places }: Call, answer: Answer, which: 'id' | 'nobodys'): 
   return text
     .replaceAll(UUID, 'NEW')
     .replaceAll(/00-[0-9a-f]{32}-[0-9a-f]{16}-0\d/g, 'SPAN')
-    .replaceAll(/"traceId":"\w+"/g, '')
+    .replaceAll(/\\?"traceId\\?":\\?"\w+\\?"/g, '')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replaceAll(/("\w*(?:Seconds|Ms)":)[\d.]+/g, '$1N')
 }
