@@ -2,23 +2,17 @@
 import { listA2aStandings } from '@baton/store'
 import type { A2aStanding, Pool } from '@baton/store'
 import { taskStateOf } from '@baton/protocol/dialects/a2a'
-import { codeOf, every } from '@baton/runtime'
-import type { Logger, Service } from '@baton/runtime'
+import { codeOf } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
+import { createSharedLook } from '../shared-look.ts'
+import type { SharedLook } from '../shared-look.ts'
 
-export interface TaskFollowers extends Service {
-  /** Resolves with how the task stands once that is otherwise than `mark`; with nothing where it takes long, or `signal` aborts. */
-  moved(taskId: string, mark: string, wait: Wait): Promise<A2aStanding | undefined>
-}
+/** Resolves with how the task stands once that is otherwise than `mark`. */
+export type TaskFollowers = SharedLook<Asked, A2aStanding>
 
-interface Wait {
-  readonly signal: AbortSignal
-  readonly withinMs: number
-}
-
-interface Waiting {
+interface Asked {
   readonly taskId: string
   readonly mark: string
-  readonly tell: (standing?: A2aStanding) => void
 }
 
 const LOOK_MS = 100
@@ -35,43 +29,17 @@ export function createTaskFollowers({
   readonly pool: Pool
   readonly logger: Logger
 }): TaskFollowers {
-  const waiting = new Set<Waiting>()
-  const looks = every({
+  return createSharedLook({
     name: 'task followers',
     everyMs: LOOK_MS,
-    async run() {
-      if (waiting.size === 0) return Infinity
-      const found = await listA2aStandings(pool, [
-        ...new Set([...waiting].map((one) => one.taskId)),
-      ])
+    async look(all: readonly Asked[]) {
+      const found = await listA2aStandings(pool, [...new Set(all.map((one) => one.taskId))])
       const byId = new Map(found.map((one) => [one.taskId, one]))
-      for (const { taskId, mark, tell } of waiting) {
+      return ({ taskId, mark }) => {
         const standing = byId.get(taskId)
-        if (standing !== undefined && markOf(standing) !== mark) tell(standing)
+        return standing !== undefined && markOf(standing) !== mark ? standing : undefined
       }
-      return undefined
     },
     failed: (error) => logger.warn({ event: 'a2a.unread', code: codeOf(error) }),
   })
-  return {
-    name: 'task followers',
-    start: looks.start,
-    stop: looks.stop,
-    moved: (taskId, mark, { signal, withinMs }) =>
-      new Promise((resolve) => {
-        const one: Waiting = { taskId, mark, tell }
-        const timer = setTimeout(tell, withinMs)
-        const gone = () => tell()
-        function tell(standing?: A2aStanding): void {
-          clearTimeout(timer)
-          signal.removeEventListener('abort', gone)
-          waiting.delete(one)
-          resolve(standing)
-        }
-        waiting.add(one)
-        signal.addEventListener('abort', gone)
-        if (signal.aborted) tell()
-        else if (waiting.size === 1) looks.wake()
-      }),
-  }
 }

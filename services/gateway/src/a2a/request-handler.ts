@@ -230,7 +230,7 @@ async function waitForEnd(
     let standing: A2aStanding | undefined
     do {
       const mark = standing === undefined ? '' : markOf(standing)
-      standing = await followers.moved(taskId, mark, { signal, withinMs: waitMs })
+      standing = await followers.moved({ taskId, mark }, { signal, withinMs: waitMs })
     } while (standing !== undefined && !isSettled(taskStateOf(standing)))
   } finally {
     place.leave()

@@ -54,7 +54,7 @@ export async function* taskEvents(followed: Followed): AsyncGenerator<StreamResp
       yield event({ statusUpdate: { taskId, contextId, status } })
     }
     if (isTerminal(now) || (now === 'TASK_STATE_INPUT_REQUIRED' && !isSubscribed)) return
-    await followers.moved(taskId, markOf(standing), { signal, withinMs: WAIT_MS })
+    await followers.moved({ taskId, mark: markOf(standing) }, { signal, withinMs: WAIT_MS })
   }
 }
 

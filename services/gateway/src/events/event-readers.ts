@@ -1,8 +1,9 @@
 // Who follows events at the moment: bounded in all and for each key, and told from one look at the database when there are new ones.
-import { codeOf, every } from '@baton/runtime'
+import { codeOf } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { eventHead } from '@baton/store'
 import type { Pool } from '@baton/store'
+import { createSharedLook } from '../shared-look.ts'
 import type { ReaderBounds } from '../streams/reader-bounds.ts'
 import { createPlaces } from '../streams/places.ts'
 
@@ -19,11 +20,6 @@ export interface EventReader {
   leave(): void
 }
 
-interface Waiting {
-  readonly after: number
-  readonly tell: (head?: number) => void
-}
-
 const LOOK_MS = 200
 const HEARTBEAT_MS = 15_000
 
@@ -35,39 +31,18 @@ interface ReaderParts extends ReaderBounds {
 
 export function createEventReaders({ pool, logger, max, perKeyMax }: ReaderParts): EventReaders {
   const places = createPlaces({ max, perKeyMax })
-  const waiting = new Set<Waiting>()
   const stopping = new AbortController()
-
-  const looks = every({
+  const looks = createSharedLook({
     name: 'event readers',
     everyMs: LOOK_MS,
-    async run() {
-      if (waiting.size === 0) return Infinity
+    async look() {
       const head = await eventHead(pool)
-      for (const { after, tell } of waiting) if (head > after) tell(head)
-      return undefined
+      return (after: number) => (head > after ? head : undefined)
     },
     failed: (error) => logger.warn({ event: 'events.unread', code: codeOf(error) }),
   })
-
-  function moved(after: number, signal: AbortSignal) {
-    return new Promise<number | undefined>((resolve) => {
-      const one: Waiting = { after, tell }
-      const timer = setTimeout(tell, HEARTBEAT_MS)
-      const gone = () => tell()
-      function tell(head?: number): void {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', gone)
-        waiting.delete(one)
-        resolve(head)
-      }
-      waiting.add(one)
-      signal.addEventListener('abort', gone)
-      if (signal.aborted) tell()
-      else if (waiting.size === 1) looks.wake()
-    })
-  }
-
+  const moved = (after: number, signal: AbortSignal) =>
+    looks.moved(after, { signal, withinMs: HEARTBEAT_MS })
   return {
     name: looks.name,
     start: looks.start,

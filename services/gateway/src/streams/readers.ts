@@ -1,8 +1,9 @@
 // Who reads a stream at the moment: bounded in all and for each key, and told from one look at the database when theirs goes on.
-import { codeOf, every } from '@baton/runtime'
+import { codeOf } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { listStreams } from '@baton/store'
 import type { Pool, StreamView } from '@baton/store'
+import { createSharedLook } from '../shared-look.ts'
 import { createPlaces } from './places.ts'
 import type { ReaderBounds } from './reader-bounds.ts'
 
@@ -19,10 +20,9 @@ export interface Reader {
   leave(): void
 }
 
-interface Waiting {
-  readonly after: number
+interface Asked {
   readonly handoffId: string
-  readonly tell: (view?: StreamView) => void
+  readonly after: number
 }
 
 /** How often the database is asked, once for all readers. */
@@ -37,45 +37,24 @@ interface ReaderParts extends ReaderBounds {
 
 export function createStreamReaders({ pool, logger, max, perKeyMax }: ReaderParts): StreamReaders {
   const places = createPlaces({ max, perKeyMax })
-  const waiting = new Set<Waiting>()
   const stopping = new AbortController()
-
-  const looks = every({
+  const looks = createSharedLook({
     name: 'stream readers',
     everyMs: LOOK_MS,
-    async run() {
-      if (waiting.size === 0) return Infinity
-      const views = await listStreams(pool, [...new Set([...waiting].map((one) => one.handoffId))])
+    async look(all: readonly Asked[]) {
+      const views = await listStreams(pool, [...new Set(all.map((one) => one.handoffId))])
       const byId = new Map(views.map((view) => [view.handoffId, view]))
-      for (const { handoffId, after, tell } of waiting) {
+      return ({ handoffId, after }) => {
         const view = byId.get(handoffId)
-        if (view !== undefined && (view.chunks > after || view.ended)) tell(view)
+        return view !== undefined && (view.chunks > after || view.ended) ? view : undefined
       }
-      return undefined
     },
     failed: (error) => logger.warn({ event: 'stream.unread', code: codeOf(error) }),
   })
-
-  function moved(handoffId: string, after: number, signal: AbortSignal) {
-    return new Promise<StreamView | undefined>((resolve) => {
-      const one: Waiting = { handoffId, after, tell }
-      const timer = setTimeout(tell, HEARTBEAT_MS)
-      const gone = () => tell()
-      function tell(view?: StreamView): void {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', gone)
-        waiting.delete(one)
-        resolve(view)
-      }
-      waiting.add(one)
-      signal.addEventListener('abort', gone)
-      if (signal.aborted) tell()
-      else if (waiting.size === 1) looks.wake()
-    })
-  }
-
+  const moved = (handoffId: string, after: number, signal: AbortSignal) =>
+    looks.moved({ handoffId, after }, { signal, withinMs: HEARTBEAT_MS })
   return {
-    name: 'stream readers',
+    name: looks.name,
     start: looks.start,
     async stop() {
       stopping.abort()
